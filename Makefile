@@ -1,0 +1,115 @@
+# Eastwind's verbs. `make help` lists them.
+# Needs Python 3.11 or newer and make; everything else comes from the lock files into .venv and node_modules.
+
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+SHELL := /bin/sh
+.DELETE_ON_ERROR:
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3 || echo python3)
+BIN := $(CURDIR)/.venv/bin
+WEB := services/gateway/web
+GENERATED := libs/contracts/generated
+PYTEST_ARGS ?=
+PYTEST_WORKERS ?= 2
+
+# Tools that start others by name (npm its node, buf its plugins) find ours first.
+export PATH := $(BIN):$(PATH)
+export PYTHONDONTWRITEBYTECODE ?= 1
+
+# A stamp carries the hash of what it was made from, so that a second `make setup` has nothing to do, whatever the file times say.
+hash = $(shell { echo $(1); cat $(1); } 2>/dev/null | cksum | tr -d ' ')
+PROTO_FILES := $(shell find protos -name '*.proto' | LC_ALL=C sort)
+WEB_FILES = $(shell find $(WEB) \( -name node_modules -o -name dist -o -name gen -o -name tests \) -prune -o -type f -print | LC_ALL=C sort)
+PROTO_HASH := $(call hash,$(PROTO_FILES) protos/buf.gen.yaml requirements-dev.lock)
+DEPS_STAMP := .venv/.stamps/dependencies-$(call hash,requirements-dev.lock)
+PROJECT_STAMP := .venv/.stamps/project-$(call hash,pyproject.toml)
+PYTHON_PROTOS_STAMP := $(GENERATED)/.stamp-$(PROTO_HASH)
+WEB_DEPS_STAMP := $(WEB)/node_modules/.stamp-$(call hash,$(WEB)/package-lock.json $(WEB)/package.json)
+WEB_PROTOS_STAMP := $(WEB)/src/gen/.stamp-$(PROTO_HASH)
+WEB_STAMP := $(WEB)/dist/.stamp-$(call hash,$(WEB_FILES))-$(PROTO_HASH)
+
+.PHONY: help
+help: ## show the verbs
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+.PHONY: setup
+setup: $(PROJECT_STAMP) $(PYTHON_PROTOS_STAMP) $(WEB_STAMP) ## bring .venv, generated code and the browser client up to date
+	@:
+
+.PHONY: run
+run: setup ## start everything on this machine and print the address to open
+	$(BIN)/eastwind run $(RUN_ARGS)
+
+.PHONY: test
+test: setup ## run all tests (PYTEST_ARGS="-k kong" for a part)
+	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadgroup -m "not load and not cluster" $(PYTEST_ARGS)
+	cd $(WEB) && npm test
+
+.PHONY: lint
+lint: setup ## check style, formatting, import rules, contracts and the browser client
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/buf lint protos
+	cd $(WEB) && npm run --silent lint
+
+.PHONY: types
+types: setup ## check types with mypy --strict and tsc
+	$(BIN)/mypy
+	cd $(WEB) && npm run --silent typecheck
+
+.PHONY: protos
+protos: $(PYTHON_PROTOS_STAMP) $(WEB_PROTOS_STAMP) ## generate Python and TypeScript from protos/
+	@:
+
+.PHONY: web
+web: $(WEB_STAMP) ## build the browser client into services/gateway/web/dist
+	@:
+
+.PHONY: lock
+lock: $(PROJECT_STAMP) ## resolve dependencies again and write the lock files
+	$(call compile,requirements.lock)
+	$(call compile,requirements-dev.lock,--extra local --extra dev)
+	$(call compile,requirements-bench.lock,--extra local --extra dev --extra bench --constraints requirements-dev.lock)
+
+.PHONY: clean
+clean: ## remove what was generated or built; .venv and .eastwind stay
+	rm -rf $(GENERATED) $(WEB)/src/gen $(WEB)/dist .build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+compile = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
+	--no-emit-index-url --no-emit-find-links $(2) --output-file $(1) pyproject.toml
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Eastwind needs Python 3.11 or newer; say which one with: make setup PYTHON=python3.12")'
+	$(PYTHON) -m venv .venv
+
+# The existing .venv is brought up to the lock in place. uv, taken from the same lock by hash, makes that quick.
+$(DEPS_STAMP): | $(BIN)/python
+	@mkdir -p $(@D)
+	@awk '/^[^ ]/ { wanted = /^uv==/ } wanted' requirements-dev.lock > .venv/.stamps/uv.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r .venv/.stamps/uv.txt
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements-dev.lock
+	@rm -f .venv/.stamps/dependencies-* && touch $@
+
+$(PROJECT_STAMP): $(DEPS_STAMP)
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-build-isolation --no-deps --offline -e .
+	@rm -f .venv/.stamps/project-* && touch $@
+
+$(PYTHON_PROTOS_STAMP): $(DEPS_STAMP)
+	@rm -rf $(GENERATED).new && mkdir -p $(GENERATED).new
+	$(BIN)/python -m grpc_tools.protoc -I protos --python_out=$(GENERATED).new --grpc_python_out=$(GENERATED).new \
+		--mypy_out=quiet:$(GENERATED).new --mypy_grpc_out=quiet,only_async:$(GENERATED).new $(PROTO_FILES)
+	@rm -rf $(GENERATED) && mv $(GENERATED).new $(GENERATED) && touch $@
+
+$(WEB_DEPS_STAMP): $(DEPS_STAMP)
+	cd $(WEB) && npm ci --no-audit --no-fund
+	@touch $@
+
+$(WEB_PROTOS_STAMP): $(WEB_DEPS_STAMP)
+	$(BIN)/buf generate --template protos/buf.gen.yaml protos
+	@touch $@
+
+$(WEB_STAMP): $(WEB_PROTOS_STAMP)
+	cd $(WEB) && npm run --silent typecheck && npm run --silent build
+	@touch $@

@@ -1,0 +1,1 @@
+"""How Eastwind is run."""

@@ -1,0 +1,1 @@
+"""The embedded stack: everything on this machine, nothing else installed."""

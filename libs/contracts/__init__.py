@@ -1,0 +1,1 @@
+"""Contracts between services, and the converters between them and the game."""

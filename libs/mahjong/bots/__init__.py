@@ -1,0 +1,1 @@
+"""Computer players: they see a seat's view, nothing else."""

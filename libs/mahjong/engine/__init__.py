@@ -1,0 +1,1 @@
+"""The state machine of a hand and of a match."""

@@ -1,0 +1,1 @@
+"""The rulesets, one folder per preset."""

@@ -1,0 +1,1 @@
+"""The services, each with one thing that it alone decides."""

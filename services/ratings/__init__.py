@@ -1,0 +1,1 @@
+"""Every player's rating per variant."""

@@ -1,0 +1,1 @@
+"""What is legal, what happened, in which order."""
