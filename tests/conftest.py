@@ -1,0 +1,16 @@
+"""What every test may use; what belongs to one part of the tree stands in that part's own ``conftest.py``."""
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+# One profile for everybody: repeatable, and without a deadline, since the machine is shared by several workers.
+settings.register_profile(
+    "eastwind",
+    deadline=None,
+    derandomize=True,
+    max_examples=int(os.environ.get("EASTWIND_TEST_EXAMPLES", "100")),
+    suppress_health_check=[HealthCheck.too_slow],
+    print_blob=True,
+)
+settings.load_profile("eastwind")
