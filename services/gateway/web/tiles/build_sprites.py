@@ -2,12 +2,14 @@
 # requires-python = ">=3.11"
 # dependencies = ["fonttools"]
 # ///
+# The pen overrides fontTools methods by their names (N802); a script outside the packages that reports what it wrote.
+# ruff: noqa: N802, T201
 """Draws the tile sprites `classic.svg`, `numerals.svg` and `contrast.svg` beside this script.
 
-Each sprite holds one `<symbol>` of 300 x 424 units per kind, named by its notation (`1m` ... `4g`), and the bodies without a
-face: `body` and `back` upright, `body-side` and `back-side` lying (424 x 300 units, light still from above). Colours are CSS
-variables (`--tile-...`), so that a theme is data. Glyphs are outlines of Noto Serif CJK and Noto Sans CJK (SIL Open Font
-License, `OFL.txt`); everything else is drawn here.
+Each sprite holds one `<symbol>` of 300 x 424 units per kind, named by its notation (`1m` ... `4g`), and the bodies
+without a face: `body` and `back` upright, `body-side` and `back-side` lying (424 x 300 units, light still from above).
+Colours are CSS variables (`--tile-...`), so that a theme is data. Glyphs are outlines of Noto Serif CJK and Noto Sans
+CJK (SIL Open Font License, `OFL.txt`); everything else is drawn here.
 
 Run it again after a change, with the fonts of Debian's `fonts-noto-cjk`:
 
@@ -48,7 +50,7 @@ SEASONS = (("1g", "春", "Spring"), ("2g", "夏", "Summer"), ("3g", "秋", "Autu
 def number(value: float) -> str:
     """The shortest text of a coordinate, at most one decimal."""
     text = f"{value:.1f}".rstrip("0").rstrip(".")
-    if text.startswith("0.") or text.startswith("-0."):
+    if text.startswith(("0.", "-0.")):
         text = text.replace("0.", ".", 1)
     return "0" if text in ("-0", "") else text
 
@@ -196,7 +198,8 @@ class Sprite:
 
 
 def rounded(x: float, y: float, width: float, height: float, radius: float, paint: str) -> str:
-    return f'<rect x="{number(x)}" y="{number(y)}" width="{number(width)}" height="{number(height)}" rx="{radius}" {paint}/>'
+    size = f'width="{number(width)}" height="{number(height)}"'
+    return f'<rect x="{number(x)}" y="{number(y)}" {size} rx="{radius}" {paint}/>'
 
 
 def block(width: float, height: float, top: str, middle: str, bottom: str, shade: str) -> str:
@@ -279,8 +282,12 @@ DOTS: dict[int, tuple[float, tuple[tuple[float, float, str], ...]]] = {
     ),
     7: (
         39,
-        ((62, 68, GREEN), (150, 104, GREEN), (238, 140, GREEN))
-        + tuple((x, y, RED) for y in (237, 330) for x in (96, 204)),
+        (
+            (62, 68, GREEN),
+            (150, 104, GREEN),
+            (238, 140, GREEN),
+            *tuple((x, y, RED) for y in (237, 330) for x in (96, 204)),
+        ),
     ),
     8: (41, tuple((x, y, BLUE) for y in (60, 152, 246, 338) for x in (98, 202))),
     9: (
@@ -313,13 +320,20 @@ STICKS: dict[int, tuple[float, tuple[tuple[float, float, str, float], ...]]] = {
     6: (150, tuple((x, y, GREEN if y < 200 else BLUE, 0) for y in (110, 288) for x in (74, 150, 226))),
     7: (
         106,
-        ((150, 82, RED, 0),)
-        + tuple((x, y, GREEN if x != 150 else BLUE, 0) for y in (204, 322) for x in (74, 150, 226)),
+        ((150, 82, RED, 0), *tuple((x, y, GREEN if x != 150 else BLUE, 0) for y in (204, 322) for x in (74, 150, 226))),
     ),
     8: (
         150,
-        ((56, 110, GREEN, 0), (119, 110, BLUE, 24), (181, 110, BLUE, -24), (244, 110, GREEN, 0))
-        + ((56, 288, GREEN, 0), (119, 288, BLUE, -24), (181, 288, BLUE, 24), (244, 288, GREEN, 0)),
+        (
+            (56, 110, GREEN, 0),
+            (119, 110, BLUE, 24),
+            (181, 110, BLUE, -24),
+            (244, 110, GREEN, 0),
+            (56, 288, GREEN, 0),
+            (119, 288, BLUE, -24),
+            (181, 288, BLUE, 24),
+            (244, 288, GREEN, 0),
+        ),
     ),
     9: (
         106,
@@ -330,9 +344,10 @@ STICKS: dict[int, tuple[float, tuple[tuple[float, float, str, float], ...]]] = {
 
 def feather(turn: float, length: float) -> str:
     """A tail feather with an eye, hanging from the origin, turned clockwise from straight down."""
+    half, tip = number(length * 0.5), number(length)
     return (
         f'<g transform="rotate({number(turn)})">'
-        f'<path d="M-5 0Q-{number(9)} {number(length * 0.5)} 0 {number(length)}Q9 {number(length * 0.5)} 5 0z" {colour(GREEN)}/>'
+        f'<path d="M-5 0Q-9 {half} 0 {tip}Q9 {half} 5 0z" {colour(GREEN)}/>'
         f'<path d="{ellipse_path(0, length - 4, 17, 25)}" {colour(GREEN)}/>'
         f'<path d="{ellipse_path(0, length - 1, 11, 17)}" {colour("gold")}/>'
         f'<path d="{ellipse_path(0, length + 2, 7, 11)}" {colour(BLUE)}/></g>'
@@ -340,30 +355,33 @@ def feather(turn: float, length: float) -> str:
 
 
 def ellipse_path(x: float, y: float, rx: float, ry: float) -> str:
-    return f"M{numbers(x, y - ry)}A{numbers(rx, ry)} 0 1 1 {numbers(x, y + ry)}A{numbers(rx, ry)} 0 1 1 {numbers(x, y - ry)}z"
+    arc = f"A{numbers(rx, ry)} 0 1 1 "
+    return f"M{numbers(x, y - ry)}{arc}{numbers(x, y + ry)}{arc}{numbers(x, y - ry)}z"
 
 
 def bird() -> str:
     """The peacock of 1 bamboo, perched on a cane."""
     stroke = 'fill="none" stroke-linecap="round" stroke-width='
+    back = "M84 128C60 176 68 246 122 276C160 284 196 262 208 222"
+    breast = "C200 186 168 176 152 148C146 132 136 118 122 112C106 108 92 114 84 128z"
+    wing = "M132 178C168 182 204 206 214 250C176 262 136 246 126 212C123 198 125 186 132 178z"
+    crest = "M112 64Q112 40 98 28M122 66Q130 44 126 24M130 72Q146 54 154 36"
     tail = "".join(feather(turn, length) for turn, length in ((-58, 122), (-38, 134), (-18, 138), (2, 134)))
     return (
         f'<g transform="translate(172 236)">{tail}</g>'
-        # legs and perch
-        + f'<path d="M116 268v62M146 270v60" stroke="var(--tile-gold)" {stroke}"9"/>'
-        + f'<path d="M52 336H190" stroke="var(--tile-green)" {stroke}"14"/>'
-        + f'<path d="M74 336h.1M124 336h.1M170 336h.1" stroke="var(--tile-face)" {stroke}"5"/>'
-        # body: breast to the left, back running into the tail
-        + f'<path d="M84 128C60 176 68 246 122 276C160 284 196 262 208 222C200 186 168 176 152 148C146 132 136 118 122 112C106 108 92 114 84 128z" {colour(BLUE)}/>'
-        + f'<path d="M132 178C168 182 204 206 214 250C176 262 136 246 126 212C123 198 125 186 132 178z" {colour(GREEN)}/>'
-        + f'<path d="M146 202Q176 208 192 232M143 222Q164 230 178 243" stroke="var(--tile-face)" {stroke}"6"/>'
-        + f'<path d="M84 196Q88 224 106 242M100 180Q102 200 112 216" stroke="var(--tile-face)" {stroke}"5"/>'
+        f'<path d="M116 268v62M146 270v60" stroke="var(--tile-gold)" {stroke}"9"/>'
+        f'<path d="M52 336H190" stroke="var(--tile-green)" {stroke}"14"/>'
+        f'<path d="M74 336h.1M124 336h.1M170 336h.1" stroke="var(--tile-face)" {stroke}"5"/>'
+        f'<path d="{back}{breast}" {colour(BLUE)}/>'
+        f'<path d="{wing}" {colour(GREEN)}/>'
+        f'<path d="M146 202Q176 208 192 232M143 222Q164 230 178 243" stroke="var(--tile-face)" {stroke}"6"/>'
+        f'<path d="M84 196Q88 224 106 242M100 180Q102 200 112 216" stroke="var(--tile-face)" {stroke}"5"/>'
         # head with beak, eye and crest
         + circle(37, colour(RED), 106, 98)
         + f'<path d="M74 88L40 106L76 114z" {colour("gold")}/>'
         + circle(10, colour("face"), 96, 92)
         + circle(5, colour(INK), 95, 92)
-        + f'<path d="M112 64Q112 40 98 28M122 66Q130 44 126 24M130 72Q146 54 154 36" stroke="var(--tile-green)" {stroke}"6"/>'
+        + f'<path d="{crest}" stroke="var(--tile-green)" {stroke}"6"/>'
         + circle(8, colour(RED), 97, 27)
         + circle(8, colour("gold"), 126, 22)
         + circle(8, colour(BLUE), 155, 34)
@@ -380,7 +398,9 @@ def white_dragon() -> str:
 
 def petal(length: float, width: float, turn: float) -> str:
     """A pointed petal from the origin outwards, as a closed path under a rotation."""
-    return f'<path transform="rotate({number(turn)})" d="M0 0C{numbers(width, -length * 0.35, width, -length * 0.75, 0, -length)}C{numbers(-width, -length * 0.75, -width, -length * 0.35, 0, 0)}z"/>'
+    near, far = -length * 0.35, -length * 0.75
+    right, left = numbers(width, near, width, far, 0, -length), numbers(-width, far, -width, near, 0, 0)
+    return f'<path transform="rotate({number(turn)})" d="M0 0C{right}C{left}z"/>'
 
 
 def petals(count: int, length: float, width: float, start: float = 0) -> str:
@@ -414,8 +434,8 @@ def emblem(notation: str) -> str:
         case "4f":
             return (
                 f'<path d="M4 48Q-4 10 2 -44" stroke="var(--tile-green)" stroke-width="8" {strokes}/>'
-                + f'<g {colour(GREEN)}><g transform="translate(0 -30)">{petal(46, 12, 62)}{petal(40, 11, -70)}</g>'
-                + f'<g transform="translate(0 2)">{petal(48, 12, 112)}{petal(46, 12, -116)}{petal(44, 11, -58)}</g></g>'
+                f'<g {colour(GREEN)}><g transform="translate(0 -30)">{petal(46, 12, 62)}{petal(40, 11, -70)}</g>'
+                f'<g transform="translate(0 2)">{petal(48, 12, 112)}{petal(46, 12, -116)}{petal(44, 11, -58)}</g></g>'
             )
         case "1g":
             return (
@@ -426,7 +446,8 @@ def emblem(notation: str) -> str:
             )
         case "2g":
             rays = "".join(
-                f'<path transform="rotate({turn})" d="M0 -34V-48" stroke="var(--tile-amber)" stroke-width="9" {strokes}/>'
+                f'<path transform="rotate({turn})" d="M0 -34V-48" stroke="var(--tile-amber)" '
+                f'stroke-width="9" {strokes}/>'
                 for turn in range(0, 360, 45)
             )
             return rays + circle(24, colour("gold"))
@@ -435,12 +456,11 @@ def emblem(notation: str) -> str:
             mirrored = "L-7 -34L-15 -38L-10 -16L-22 -29L-26 -21L-42 -24L-38 -8L-46 -4L-20 18L-24 28L-3 22z"
             return f'<path d="{leaf}{mirrored}" {colour("amber")}/>'
         case "4g":
-            arms = "".join(
+            return "".join(
                 f'<path transform="rotate({turn})" d="M0 0V-46M-13 -40L0 -27L13 -40" stroke="var(--tile-ice)" '
                 f'stroke-width="7" stroke-linejoin="round" {strokes}/>'
                 for turn in range(0, 360, 60)
             )
-            return arms
     raise LookupError(notation)
 
 
