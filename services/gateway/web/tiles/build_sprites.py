@@ -300,14 +300,13 @@ DOTS: dict[int, tuple[float, tuple[tuple[float, float, str], ...]]] = {
 def stick(sprite: Sprite, x: float, y: float, paint: str, *, length: float = 150, turn: float = 0) -> str:
     """A bamboo cane with three joints, its middle at (x, y)."""
     half, joint, cane = length / 2, 12, 26
-    parts = []
-    for at in (-half, -joint / 2, half - joint):
-        parts.append(rounded(-20, at, 40, joint, 6, 'fill="currentColor"'))
-    for top, bottom in ((-half + 6, -2), (2, half - 6)):
-        parts.append(rounded(-cane / 2, top, cane, bottom - top, 4, 'fill="currentColor"'))
-    slot = half - joint - 20
-    for middle in (-(half + joint / 2 - joint) / 2 - joint / 4, (half + joint / 2 - joint) / 2 + joint / 4):
-        parts.append(rounded(-4, middle - slot / 2, 8, slot, 4, colour("face")))
+    slot, segment = half - joint - 20, (half - joint / 2) / 2 + joint / 4
+    parts = [rounded(-20, at, 40, joint, 6, 'fill="currentColor"') for at in (-half, -joint / 2, half - joint)]
+    parts += [
+        rounded(-cane / 2, top, cane, bottom - top, 4, 'fill="currentColor"')
+        for top, bottom in ((-half + 6, -2), (2, half - 6))
+    ]
+    parts += [rounded(-4, middle - slot / 2, 8, slot, 4, colour("face")) for middle in (-segment, segment)]
     name = sprite.shape(f"stick{round(length)}", "".join(parts))
     return sprite.use(name, x, y, turn=turn, paint=paint)
 
@@ -324,15 +323,10 @@ STICKS: dict[int, tuple[float, tuple[tuple[float, float, str, float], ...]]] = {
     ),
     8: (
         150,
-        (
-            (56, 110, GREEN, 0),
-            (119, 110, BLUE, 24),
-            (181, 110, BLUE, -24),
-            (244, 110, GREEN, 0),
-            (56, 288, GREEN, 0),
-            (119, 288, BLUE, -24),
-            (181, 288, BLUE, 24),
-            (244, 288, GREEN, 0),
+        tuple(
+            (x, y, paint, turn * side)
+            for y, side in ((110, 1), (288, -1))
+            for x, paint, turn in ((56, GREEN, 0), (119, BLUE, 24), (181, BLUE, -24), (244, GREEN, 0))
         ),
     ),
     9: (
