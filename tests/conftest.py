@@ -4,6 +4,20 @@ import os
 
 from hypothesis import HealthCheck, settings
 
+# Fixtures reach the tests by their names here.
+from tests.backing import (  # noqa: F401
+    _shared_broker,
+    _shared_valkey,
+    broker_server,
+    fresh_database,
+    kafka_bootstrap,
+    keeper,
+    postgres_server,
+    postgres_url,
+    valkey_server,
+    valkey_url,
+)
+
 # One profile for everybody: repeatable, and without a deadline, since the machine is shared by several workers.
 settings.register_profile(
     "eastwind",

@@ -1,1 +1,1 @@
-"""The embedded stack: everything on this machine, nothing else installed."""
+"""The embedded stack: real backing servers that need nothing installed but this package's `local` extra."""
