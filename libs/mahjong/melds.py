@@ -94,7 +94,7 @@ class Meld:
         return tuple(KIND_OF[tile] for tile in self.tiles)
 
     def promoted(self, tile: Tile) -> "Meld":
-        """The added kong that ``tile`` makes of this pung; ``ValueError`` when this is no pung or the tile not its fourth."""
+        """The added kong that ``tile`` makes of this pung; ``ValueError`` for no pung or another tile."""
         if self.kind is not MeldKind.PUNG:
             raise ValueError(f"a tile can be added to a pung only, not to a {self.kind.name}")
         return Meld(MeldKind.ADDED_KONG, tuple(sorted((*self.tiles, tile))), self.claimed, self.source)
