@@ -1,1 +1,1 @@
-"""What every service stands on."""
+"""What every service stands on: settings, gRPC server and channels, identity, table store, events, database, drain."""
