@@ -12,6 +12,7 @@ WEB := services/gateway/web
 GENERATED := libs/contracts/generated
 PYTEST_ARGS ?=
 PYTEST_WORKERS ?= 2
+LOCK_ARGS ?=
 
 # Tools that start others by name (npm its node, buf its plugins) find ours first.
 export PATH := $(BIN):$(PATH)
@@ -68,9 +69,9 @@ web: $(WEB_STAMP) ## build the browser client into services/gateway/web/dist
 	@:
 
 .PHONY: lock
-lock: $(PROJECT_STAMP) ## resolve dependencies again and write the lock files
+lock: $(PROJECT_STAMP) ## resolve dependencies again and write the lock files (LOCK_ARGS=--upgrade for newer ones)
 	$(call compile,requirements.lock)
-	$(call compile,requirements-dev.lock,--extra local --extra dev)
+	$(call compile,requirements-dev.lock,--extra local --extra dev --constraints requirements.lock)
 	$(call compile,requirements-bench.lock,--extra local --extra dev --extra bench --constraints requirements-dev.lock)
 
 .PHONY: clean
@@ -78,7 +79,7 @@ clean: ## remove what was generated or built; .venv and .eastwind stay
 	rm -rf $(GENERATED) $(WEB)/src/gen $(WEB)/dist .build .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 compile = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
-	--no-emit-index-url --no-emit-find-links $(2) --output-file $(1) pyproject.toml
+	--no-emit-index-url --no-emit-find-links $(LOCK_ARGS) $(2) --output-file $(1) pyproject.toml
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Eastwind needs Python 3.11 or newer; say which one with: make setup PYTHON=python3.12")'

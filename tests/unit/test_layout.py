@@ -5,13 +5,20 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-LOCKS = ("requirements.lock", "requirements-dev.lock", "requirements-bench.lock")
+# Which groups of dependencies each lock pins, beside those that Eastwind needs to run.
+LOCKS = {
+    "requirements.lock": (),
+    "requirements-dev.lock": ("local", "dev"),
+    "requirements-bench.lock": ("local", "dev", "bench"),
+}
 TOP_LEVEL = {
     *("protos", "services", "libs", "deploy", "helm", "tests"),
     *("Makefile", "README.md", "CHANGELOG.md", "pyproject.toml", *LOCKS),
@@ -64,6 +71,28 @@ def test_a_lock_pins_every_package_by_hash_and_names_no_address(name: str) -> No
     for requirement in requirements:
         assert re.match(r"[a-z0-9.-]+==\S+", requirement), requirement.splitlines()[0]
         assert "--hash=sha256:" in requirement, requirement.splitlines()[0]
+
+
+def pinned(lock: str) -> dict[str, set[str]]:
+    """Package name to the versions that ``lock`` pins: more than one where they differ by Python version."""
+    versions: dict[str, set[str]] = {}
+    for name, version in re.findall(r"^([a-z0-9-]+)==([^\s;]+)", (ROOT / lock).read_text(), flags=re.MULTILINE):
+        versions.setdefault(name, set()).add(version)
+    return versions
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_a_lock_holds_every_dependency_that_the_project_names(lock: str) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    groups = [project["dependencies"], *(project["optional-dependencies"][group] for group in LOCKS[lock])]
+    named = {re.split(r"[\[<>=!;~ ]", requirement)[0] for group in groups for requirement in group}
+    assert named <= pinned(lock).keys(), "pyproject.toml has changed: run `make lock`"
+
+
+def test_the_locks_agree_on_every_version() -> None:
+    for smaller, larger in pairwise(LOCKS):
+        versions = pinned(larger)
+        assert {name: found for name, found in pinned(smaller).items() if versions.get(name) != found} == {}
 
 
 def test_the_web_lock_names_no_address() -> None:
