@@ -44,7 +44,7 @@ run: setup ## start everything on this machine and print the address to open
 
 .PHONY: test
 test: setup ## run all tests (PYTEST_ARGS="-k kong" for a part)
-	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadgroup -m "not load and not cluster" $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadfile -m "not load and not cluster" $(PYTEST_ARGS)
 	cd $(WEB) && npm test
 
 .PHONY: lint
