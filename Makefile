@@ -97,11 +97,12 @@ $(PROJECT_STAMP): $(DEPS_STAMP)
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-build-isolation --no-deps --offline -e .
 	@rm -f .venv/.stamps/project-* && touch $@
 
+# Made aside and moved into place, so that nobody imports half of it.
 $(PYTHON_PROTOS_STAMP): $(DEPS_STAMP)
-	@rm -rf $(GENERATED).new && mkdir -p $(GENERATED).new
-	$(BIN)/python -m grpc_tools.protoc -I protos --python_out=$(GENERATED).new --grpc_python_out=$(GENERATED).new \
-		--mypy_out=quiet:$(GENERATED).new --mypy_grpc_out=quiet,only_async:$(GENERATED).new $(PROTO_FILES)
-	@rm -rf $(GENERATED) && mv $(GENERATED).new $(GENERATED) && touch $@
+	@rm -rf .build/protos && mkdir -p .build/protos
+	$(BIN)/python -m grpc_tools.protoc -I protos --python_out=.build/protos --grpc_python_out=.build/protos \
+		--mypy_out=quiet:.build/protos --mypy_grpc_out=quiet,only_async:.build/protos $(PROTO_FILES)
+	@rm -rf $(GENERATED) && mv .build/protos $(GENERATED) && touch $@
 
 $(WEB_DEPS_STAMP): $(DEPS_STAMP)
 	cd $(WEB) && npm ci --no-audit --no-fund
