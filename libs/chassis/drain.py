@@ -1,0 +1,189 @@
+"""Who owns a task, in which order a service stops, and how a process runs one.
+
+Services are plain objects with `start` and `stop`; signals are handled outside of them, because the embedded stack runs
+several in one process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, Protocol
+
+import structlog
+
+_log = structlog.get_logger(__name__)
+
+StopHook = Callable[[], Awaitable[Any]]
+
+
+class Service(Protocol):
+    """What a process runs."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def failed(self) -> asyncio.Future[BaseException]:
+        """Gets the exception when a task that the service cannot do without has crashed."""
+        ...
+
+    async def start(self) -> None:
+        """Return when the service takes work."""
+        ...
+
+    async def stop(self, grace_s: float) -> None:
+        """Drain within `grace_s` seconds and free everything."""
+        ...
+
+
+class TaskOwner:
+    """Holds tasks strongly, awaits or cancels all of them, and tells when one crashed.
+
+    `failed` gets the first exception that ended a task; a service puts that into its own `failed`.
+    """
+
+    def __init__(self, name: str = "tasks") -> None:
+        self._name = name
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._closed = False
+        self.failed: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
+
+    def __len__(self) -> int:
+        return len(self._tasks)
+
+    def start(self, work: Coroutine[Any, Any, Any], *, name: str) -> asyncio.Task[Any]:
+        """Run `work` as a task of this owner. Raises RuntimeError when the owner is closed."""
+        if self._closed:
+            work.close()
+            raise RuntimeError(f"{self._name} takes no new tasks")
+        task = asyncio.get_running_loop().create_task(work, name=name)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+        return task
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if task.cancelled():
+            return
+        error = task.exception()
+        if error is not None:
+            _log.error("task crashed", owner=self._name, task=task.get_name(), exc_info=error)
+            if not self.failed.done():
+                self.failed.set_result(error)
+
+    async def join(self) -> None:
+        """Wait until every task has ended by itself."""
+        while self._tasks:
+            await asyncio.wait(set(self._tasks))
+
+    async def close(self, grace_s: float = 0.0) -> None:
+        """Take no new tasks, give the running ones `grace_s` seconds to end, then cancel and await them."""
+        self._closed = True
+        if grace_s > 0 and self._tasks:
+            await asyncio.wait(set(self._tasks), timeout=grace_s)
+        while self._tasks:
+            tasks = set(self._tasks)
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
+
+
+class Lifecycle:
+    """Stops what was started, last first, each step within its own time; a step that fails does not stop the rest."""
+
+    def __init__(self) -> None:
+        self._hooks: list[tuple[str, StopHook, float]] = []
+
+    def on_stop(self, name: str, hook: StopHook, *, timeout_s: float = 5.0) -> None:
+        """Add a step. Add it right after the start that it undoes."""
+        self._hooks.append((name, hook, timeout_s))
+
+    async def stop(self) -> None:
+        """Run all steps, the last added first. Once run, a step is forgotten."""
+        while self._hooks:
+            name, hook, timeout_s = self._hooks.pop()
+            try:
+                async with asyncio.timeout(timeout_s):
+                    await hook()
+            except TimeoutError:
+                _log.error("stop step took too long", step=name, timeout_s=timeout_s)
+            except Exception as error:
+                _log.error("stop step failed", step=name, exc_info=error)
+
+
+async def run(service: Service, *, grace_s: float) -> int:
+    """Run a service until SIGTERM or SIGINT, or until it fails. Returns the exit code of the process.
+
+    A second signal ends the drain at once.
+    """
+    loop = asyncio.get_running_loop()
+    asked = asyncio.Event()
+    insisted = asyncio.Event()
+
+    def on_signal() -> None:
+        (insisted if asked.is_set() else asked).set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, on_signal)
+    try:
+        waiting = loop.create_task(asked.wait(), name="signal")
+        failed: asyncio.Future[Any] = service.failed
+        starting = loop.create_task(service.start(), name=f"start-{service.name}")
+        await asyncio.wait({starting, waiting}, return_when=asyncio.FIRST_COMPLETED)
+        starting.cancel()
+        error = (await asyncio.gather(starting, return_exceptions=True))[0]
+        if isinstance(error, Exception):
+            _log.error("service did not start", service=service.name, exc_info=error)
+            waiting.cancel()
+            await _stop(service, grace_s, insisted)
+            return 1
+        if error is None:
+            _log.info("service runs", service=service.name)
+            await asyncio.wait({waiting, failed}, return_when=asyncio.FIRST_COMPLETED)
+        crashed = failed.done()
+        waiting.cancel()
+        _log.info("service drains", service=service.name, crashed=crashed)
+        clean = await _stop(service, grace_s, insisted)
+        return 0 if clean and not crashed else 1
+    finally:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.remove_signal_handler(number)
+
+
+async def _stop(service: Service, grace_s: float, insisted: asyncio.Event) -> bool:
+    """Stop the service; false when it was cut short."""
+    stopping = asyncio.ensure_future(service.stop(grace_s))
+    impatience = asyncio.ensure_future(insisted.wait())
+    try:
+        await asyncio.wait({stopping, impatience}, timeout=grace_s + 10.0, return_when=asyncio.FIRST_COMPLETED)
+        if not stopping.done():
+            _log.error("drain was cut short", service=service.name)
+            stopping.cancel()
+            await asyncio.gather(stopping, return_exceptions=True)
+            return False
+        error = stopping.exception()
+        if error is not None:
+            _log.error("drain failed", service=service.name, exc_info=error)
+        return error is None
+    finally:
+        impatience.cancel()
+        await asyncio.gather(impatience, return_exceptions=True)
+
+
+def run_service(make: Callable[[], Service], *, grace_s: float) -> None:
+    """The main function of a service process: makes the service inside the event loop, runs it, exits the process.
+
+    `make` is called in the loop, so that no channel or connection is made before it (or crosses a fork).
+    """
+
+    async def main() -> int:
+        return await run(make(), grace_s=grace_s)
+
+    try:
+        import uvloop
+    except ImportError:
+        sys.exit(asyncio.run(main()))
+    sys.exit(uvloop.run(main()))

@@ -1,0 +1,66 @@
+"""The HTTP port of every service: `/metrics`, `/healthz` and `/readyz`.
+
+`/healthz` tells only that the process runs: it never asks a database, so an outage elsewhere restarts nobody. `/readyz`
+tells whether the service wants traffic now, and why not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from aiohttp import web
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+
+from libs.chassis.settings import ServiceSettings
+from libs.chassis.telemetry import Metrics
+
+ReadyCheck = Callable[[], bool]
+"""Answers at once from what the service knows; it must not do any I/O."""
+
+
+class HttpSide:
+    """Serves the probes and the metrics of one service. More routes may be added to `app` before `start`."""
+
+    def __init__(self, settings: ServiceSettings, metrics: Metrics) -> None:
+        self._settings = settings
+        self._metrics = metrics
+        self._checks: dict[str, ReadyCheck] = {}
+        self._runner: web.AppRunner | None = None
+        self.app = web.Application()
+        self.app.add_routes(
+            [
+                web.get("/metrics", self._serve_metrics),
+                web.get("/healthz", self._serve_health),
+                web.get("/readyz", self._serve_readiness),
+            ]
+        )
+        self.port = 0
+
+    def add_check(self, name: str, check: ReadyCheck) -> None:
+        """The service is ready only while every check says so; `name` is shown when one does not."""
+        self._checks[name] = check
+
+    async def start(self) -> int:
+        """Listen; returns the port."""
+        self._runner = web.AppRunner(self.app, access_log=None)
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, self._settings.host, self._settings.http_port)
+        await site.start()
+        self.port = int(self._runner.addresses[0][1])
+        return self.port
+
+    async def stop(self) -> None:
+        """Close the port."""
+        if self._runner is not None:
+            await self._runner.cleanup()
+            self._runner = None
+
+    async def _serve_metrics(self, _request: web.Request) -> web.Response:
+        return web.Response(body=generate_latest(self._metrics.registry), headers={"Content-Type": CONTENT_TYPE_LATEST})
+
+    async def _serve_health(self, _request: web.Request) -> web.Response:
+        return web.json_response({"alive": True})
+
+    async def _serve_readiness(self, _request: web.Request) -> web.Response:
+        failing = sorted(name for name, check in self._checks.items() if not check())
+        return web.json_response({"ready": not failing, "failing": failing}, status=503 if failing else 200)
