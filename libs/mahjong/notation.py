@@ -148,9 +148,9 @@ def _holding(fields: dict[str, object], path: str, tiles: int, wind: Wind, set_o
             raise SituationError(f"{path}concealed", f"{kind_name(kind)} is a bonus tile and belongs to bonus")
     wanted = tiles - 3 * len(melds)
     if len(concealed) != wanted:
-        without = "with the last tile dealt" if tiles > HAND_TILES else "without a winning tile"
+        whole = f"{tiles} when won as dealt" if tiles > HAND_TILES else f"{tiles} without the winning tile"
         raise SituationError(
-            f"{path}concealed", f"{len(concealed)} tiles; {wanted} are wanted beside {len(melds)} melds, {without}"
+            f"{path}concealed", f"{len(concealed)} tiles instead of {wanted} ({whole}, 3 less for every meld)"
         )
     set_of_tiles.take_all(concealed, f"{path}concealed")
     bonus = _kinds(fields, "bonus", f"{path}bonus")
