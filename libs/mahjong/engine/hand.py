@@ -1,0 +1,379 @@
+"""One hand, from the deal to its settlement: the way in for everybody who plays, keeps or replays hands.
+
+``start_hand`` and ``decide`` answer with a ``Transition``: the events, in order, and the state after them. They take
+everything they need as arguments and leave the state that they are given untouched. Whatever follows by itself (draws,
+replacements of bonus tiles, the next decision) happens in the same transition, so a state either waits for a decision,
+or for its settlement, or is finished.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from libs.mahjong.engine.actions import Action, ActionType, Reason, RuleViolation
+from libs.mahjong.engine.applying import DEALT, apply, draw_end, fold
+from libs.mahjong.engine.checking import check
+from libs.mahjong.engine.claims import Outcome, outcome
+from libs.mahjong.engine.commands import Act, Command, Expire, Settle, Transition
+from libs.mahjong.engine.events import (
+    BonusExposed,
+    ChoiceHeld,
+    DecisionKind,
+    DecisionOpened,
+    DrawnHandCause,
+    DrawSource,
+    HandDrawn,
+    HandEvent,
+    HandSettled,
+    HandStarted,
+    HandWon,
+    KongCompleted,
+    KongDeclared,
+    MeldClaimed,
+    TileDiscarded,
+    TileDrawn,
+    TilesDealt,
+)
+from libs.mahjong.engine.legal import (
+    addable,
+    claim_offer,
+    legal_actions,
+    offer_of,
+    opening_offer,
+    rob_offer,
+    win_score,
+)
+from libs.mahjong.engine.ruleset import Ruleset
+from libs.mahjong.engine.situations import settled, settlement_of, win_situation, winning_tile
+from libs.mahjong.engine.state import SEATS, HandState, Offer
+from libs.mahjong.engine.timeouts import timeout_action
+from libs.mahjong.melds import Meld, chow, claimed_kong, concealed_kong, pung
+from libs.mahjong.tiles import REGULAR_TILES, Seat, Tile, Wind
+from libs.mahjong.wall import Wall
+
+__all__ = [
+    "Act",
+    "Command",
+    "Expire",
+    "Settle",
+    "Transition",
+    "apply",
+    "decide",
+    "fold",
+    "legal_actions",
+    "offer_of",
+    "settled",
+    "settlement_of",
+    "start_hand",
+    "timeout_action",
+    "win_score",
+    "win_situation",
+]
+
+
+def start_hand(
+    ruleset: Ruleset,
+    hand: int,
+    dealer: Seat,
+    prevailing_wind: Wind,
+    wall: tuple[Tile, ...],
+    commitment: bytes = b"",
+    moment: int = 0,
+    dealer_wins: int = 0,
+) -> Transition:
+    """Deal a hand and go on to its first decision (hkos-3-v1 §1.2; classical §2.3).
+
+    ``hand`` is its number at the table; ``wall`` the shuffled sequence, its first tile the front; ``moment`` the count of
+    public steps so far; ``dealer_wins`` how many hands in a row the dealer won, as dealer, before. Raises ``ValueError``
+    when ``wall`` is not made of the 144 tiles.
+    """
+    Wall(wall, ruleset.wall.kong_box)
+    play = _Play(HandState(ruleset, moment, dealer_wins))
+    play.emit(HandStarted(hand, dealer, prevailing_wind, commitment, wall))
+    dealt: list[tuple[Tile, ...]] = [()] * SEATS
+    for place in range(SEATS):
+        dealt[(dealer + place) % SEATS] = tuple(sorted(wall[place * DEALT : (place + 1) * DEALT]))
+    play.emit(TilesDealt(tuple(dealt)))
+    for place in range(SEATS):
+        if not play.replace_dealt_bonus((dealer + place) % SEATS):
+            return play.transition()
+    if play.draw(dealer, DrawSource.WALL):
+        if ruleset.opening_kongs:
+            play.open_opening(0)
+        else:
+            play.open_turn(dealer)
+    return play.transition()
+
+
+def decide(state: HandState, command: Command) -> Transition:
+    """Return what comes of a command. ``state`` is left as it is. Raises ``RuleViolation``."""
+    match command:
+        case Act(seat, decision, action):
+            return _act(state, seat, decision, action)
+        case Expire(decision):
+            return _expire(state, decision)
+        case Settle(settlement):
+            return _settle(state, settlement)
+
+
+def _act(state: HandState, seat: Seat, decision_id: int, action: Action) -> Transition:
+    decision = _open_decision(state, decision_id)
+    if seat not in decision.seats:
+        if decision.kind is DecisionKind.TURN:
+            raise RuleViolation(Reason.NOT_YOUR_DECISION, f"the decision is that of seat {decision.seats[0]}")
+        # Nobody learns from a refusal that others are being asked.
+        raise _stale(decision_id)
+    if state.held[seat] is not None:
+        raise RuleViolation(Reason.ALREADY_ANSWERED, "this decision has its answer")
+    check(state, decision, seat, action)
+    play = _Play(state.copy())
+    if decision.kind is DecisionKind.TURN:
+        play.take_turn(seat, action)
+    elif decision.kind is DecisionKind.OPENING_KONG:
+        play.take_opening(seat, action)
+    else:
+        answers = (*state.held[:seat], action, *state.held[seat + 1 :])
+        result = outcome(state, _source(state), answers)
+        if result is None:
+            play.emit(ChoiceHeld(seat, decision_id, action))
+        else:
+            play.close_window(decision.kind, result)
+    return play.transition()
+
+
+def _expire(state: HandState, decision_id: int) -> Transition:
+    decision = _open_decision(state, decision_id)
+    play = _Play(state.copy())
+    if decision.kind is DecisionKind.TURN:
+        play.take_turn(decision.seats[0], timeout_action(state, decision.seats[0]))
+    elif decision.kind is DecisionKind.OPENING_KONG:
+        play.take_opening(decision.seats[0], timeout_action(state, decision.seats[0]))
+    else:
+        answers = list(state.held)
+        for seat in decision.seats:
+            if answers[seat] is None:
+                answers[seat] = timeout_action(state, seat)
+        result = outcome(state, _source(state), tuple(answers))
+        assert result is not None
+        play.close_window(decision.kind, result)
+    return play.transition()
+
+
+def _settle(state: HandState, settlement: HandSettled) -> Transition:
+    if state.result is None:
+        raise RuleViolation(Reason.HAND_NOT_OVER, "the hand goes on")
+    if state.settlement is not None:
+        raise RuleViolation(Reason.HAND_IS_OVER, "the hand is settled")
+    winner = state.result.seat if isinstance(state.result, HandWon) else None
+    if settlement.winner != winner or len(settlement.changes) != SEATS or sum(settlement.changes):
+        raise RuleViolation(Reason.INVALID_ARGUMENT, "the settlement is not that of this hand")
+    play = _Play(state.copy())
+    play.emit(settlement)
+    return play.transition()
+
+
+def _open_decision(state: HandState, decision_id: int) -> DecisionOpened:
+    if state.result is not None:
+        raise RuleViolation(Reason.HAND_IS_OVER, "the hand is over")
+    decision = state.decision
+    if decision is None or decision.decision != decision_id:
+        raise _stale(decision_id)
+    return decision
+
+
+def _stale(decision_id: int) -> RuleViolation:
+    return RuleViolation(Reason.STALE_DECISION, f"decision {decision_id} is not open for this seat")
+
+
+def _source(state: HandState) -> Seat:
+    """The seat whose tile an open claim or robbing window is about."""
+    if state.kong is not None:
+        return state.kong.seat
+    assert state.last_discard is not None
+    return state.last_discard.seat
+
+
+class _Play:
+    """A transition in the making: every event is applied as soon as it is true, and what follows is read from the state."""
+
+    __slots__ = ("events", "state")
+
+    def __init__(self, state: HandState) -> None:
+        self.state = state
+        self.events: list[HandEvent] = []
+
+    def emit(self, event: HandEvent) -> None:
+        self.events.append(event)
+        apply(self.state, event)
+
+    def transition(self) -> Transition:
+        return Transition(tuple(self.events), self.state)
+
+    def replace_dealt_bonus(self, seat: Seat) -> bool:
+        """Expose and replace the seat's dealt bonus tiles until it has none; ``False`` when the hand ended over it."""
+        holder = self.state.seats[seat]
+        while holder.tiles[-1] >= REGULAR_TILES:
+            bonus = next(tile for tile in holder.tiles if tile >= REGULAR_TILES)
+            self.emit(BonusExposed(seat, bonus))
+            if not self._draw_one(seat, DrawSource.BONUS):
+                return False
+        return True
+
+    def draw(self, seat: Seat, source: DrawSource) -> bool:
+        """Draw a tile, and replacements as long as it is a bonus tile; ``False`` when the wall ended the hand."""
+        while self._draw_one(seat, source):
+            last = self.state.seats[seat].tiles[-1]
+            if last < REGULAR_TILES:
+                return True
+            self.emit(BonusExposed(seat, last))
+            source = DrawSource.BONUS
+        return False
+
+    def _draw_one(self, seat: Seat, source: DrawSource) -> bool:
+        wall = self.state.wall
+        end = draw_end(self.state, source)
+        if wall.left(end) == 0:
+            wanted = source is DrawSource.WALL
+            self.emit(HandDrawn(DrawnHandCause.WALL_EXHAUSTED if wanted else DrawnHandCause.REPLACEMENT_EXHAUSTED))
+            return False
+        self.emit(TileDrawn(seat, wall.peek(end), source))
+        return True
+
+    def open_turn(self, seat: Seat) -> None:
+        self._open(self.state.moment, DecisionKind.TURN, (seat,))
+
+    def open_opening(self, place: int) -> None:
+        """Ask the next seat, from the dealer's ``place``-th neighbour on, that has a choice before the first discard.
+
+        Every place has its own decision id, asked or not, so that the ids tell nobody who had a kong.
+        """
+        state = self.state
+        for later in range(place, SEATS):
+            seat = (state.dealer + later) % SEATS
+            offer = opening_offer(state, seat)
+            if offer.actions:
+                self._open(state.moment + later, DecisionKind.OPENING_KONG, (seat,), {seat: offer})
+                return
+        self._open(state.moment + SEATS, DecisionKind.TURN, (state.dealer,))
+
+    def _open(
+        self, decision: int, kind: DecisionKind, seats: tuple[Seat, ...], offers: dict[Seat, Offer] | None = None
+    ) -> None:
+        self.emit(DecisionOpened(decision, kind, seats))
+        if offers:
+            self.state.offers = offers
+
+    def take_turn(self, seat: Seat, action: Action) -> None:
+        if action.type is ActionType.DISCARD:
+            self._discard(seat, action.tiles[0], original_call=False)
+        elif action.type is ActionType.ORIGINAL_CALL:
+            self._discard(seat, action.tiles[0], original_call=True)
+        elif action.type is ActionType.WIN:
+            self._win(seat)
+        else:
+            self._declare_kong(seat, action)
+
+    def take_opening(self, seat: Seat, action: Action) -> None:
+        if action.type is ActionType.WIN:
+            self._win(seat)
+        elif action.type is ActionType.PASS:
+            decision = self.state.decision
+            assert decision is not None
+            self.emit(ChoiceHeld(seat, decision.decision, action))
+            self.open_opening(self.state.seat_wind(seat) + 1)
+        else:
+            self._declare_kong(seat, action)
+
+    def _win(self, seat: Seat) -> None:
+        state = self.state
+        winning = winning_tile(state, seat)
+        concealed = tuple(other for other in state.seats[seat].tiles if other != winning.tile)
+        self.emit(HandWon(seat, winning.tile, winning.method, winning.source, concealed))
+
+    def _discard(self, seat: Seat, tile: Tile, original_call: bool) -> None:
+        self.emit(TileDiscarded(seat, tile, original_call))
+        offers = self._claim_offers(seat)
+        if offers:
+            self._open(self.state.moment, DecisionKind.CLAIM, tuple(offers), offers)
+        else:
+            self._next_draw(seat)
+
+    def _claim_offers(self, discarder: Seat) -> dict[Seat, Offer]:
+        state = self.state
+        offers: dict[Seat, Offer] = {}
+        for distance in range(1, SEATS):
+            seat = (discarder + distance) % SEATS
+            offer = claim_offer(state, seat)
+            if offer.actions:
+                offers[seat] = offer
+        return offers
+
+    def _rob_offers(self, declarer: Seat) -> dict[Seat, Offer]:
+        state = self.state
+        offers: dict[Seat, Offer] = {}
+        for distance in range(1, SEATS):
+            seat = (declarer + distance) % SEATS
+            offer = rob_offer(state, seat)
+            if offer.actions:
+                offers[seat] = offer
+        return offers
+
+    def _next_draw(self, discarder: Seat) -> None:
+        seat = (discarder + 1) % SEATS
+        if self.draw(seat, DrawSource.WALL):
+            self.open_turn(seat)
+
+    def _declare_kong(self, seat: Seat, action: Action) -> None:
+        state = self.state
+        holder = state.seats[seat]
+        if action.type is ActionType.ADDED_KONG:
+            tile = action.tiles[0]
+            meld = next(pung for added, pung in addable(holder) if added == tile).promoted(tile)
+        else:
+            meld = concealed_kong(action.tiles)
+        self.emit(KongDeclared(seat, meld))
+        offers = self._rob_offers(seat)
+        if offers:
+            place = 0 if state.turn is not None else state.seat_wind(seat)
+            self._open(state.moment + place, DecisionKind.ROB, tuple(offers), offers)
+        else:
+            self._complete_kong()
+
+    def _complete_kong(self) -> None:
+        state = self.state
+        kong = state.kong
+        assert kong is not None
+        self.emit(KongCompleted(kong.seat, kong.meld))
+        if self.draw(kong.seat, DrawSource.KONG):
+            if state.turn is None:
+                self.open_opening(state.seat_wind(kong.seat))
+            else:
+                self.open_turn(kong.seat)
+
+    def close_window(self, kind: DecisionKind, result: Outcome) -> None:
+        seat, action = result.seat, result.action
+        if seat is None or action is None:
+            if kind is DecisionKind.ROB:
+                self._complete_kong()
+            else:
+                self._next_draw(_source(self.state))
+        elif action.type is ActionType.WIN:
+            self._win(seat)
+        else:
+            self._claim(seat, action)
+
+    def _claim(self, seat: Seat, action: Action) -> None:
+        discard = self.state.last_discard
+        assert discard is not None
+        meld = _CLAIMED_MELDS[action.type](action.tiles, discard.tile, discard.seat)
+        self.emit(MeldClaimed(seat, meld))
+        if not meld.is_kong or self.draw(seat, DrawSource.KONG):
+            self.open_turn(seat)
+
+
+_CLAIMED_MELDS: Final[dict[ActionType, Callable[[Iterable[Tile], Tile, Seat], Meld]]] = {
+    ActionType.CHOW: chow,
+    ActionType.PUNG: pung,
+    ActionType.CLAIMED_KONG: claimed_kong,
+}

@@ -1,0 +1,256 @@
+"""What a seat may do at the open decision.
+
+Options are found from the tile in question outwards (who could use it?), not by trying every action, and need nothing but
+what the seat itself knows: a viewer's picture gives the viewer the same options as the table's state does.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from libs.mahjong.engine.actions import PASS, WIN, Action, ActionType
+from libs.mahjong.engine.events import DecisionKind, DecisionOpened
+from libs.mahjong.engine.situations import (
+    WinningTile,
+    discarded_tile,
+    discards_made,
+    robbed_tile,
+    situation_of,
+)
+from libs.mahjong.engine.state import SEATS, HandPicture, Offer, SeatState
+from libs.mahjong.melds import Meld, MeldKind
+from libs.mahjong.scores import HandScore, WinMethod
+from libs.mahjong.shapes import count, is_win, orphans_waits, waits, without_tile
+from libs.mahjong.tiles import (
+    COPIES,
+    EAST,
+    KIND_OF,
+    RANK_OF_KIND,
+    REGULAR_KINDS,
+    REGULAR_TILES,
+    Kind,
+    Seat,
+    Tile,
+)
+
+DISCARDS: Final = tuple(Action(ActionType.DISCARD, (tile,)) for tile in range(REGULAR_TILES))
+"""The action that discards each tile."""
+
+NOTHING: Final = Offer(())
+
+_RANKS: Final = 9
+
+_ADDED_KONGS: Final = tuple(Action(ActionType.ADDED_KONG, (tile,)) for tile in range(REGULAR_TILES))
+_CONCEALED_KONGS: Final = tuple(
+    Action(ActionType.CONCEALED_KONG, tuple(range(COPIES * kind, COPIES * kind + COPIES)))
+    for kind in range(REGULAR_KINDS)
+)
+
+
+def legal_actions(picture: HandPicture, seat: Seat) -> tuple[Action, ...]:
+    """Return the actions of ``seat`` at the open decision; none when it is not asked or has answered.
+
+    The order is: the win, kongs, pung, chows from the lowest, discards from the lowest, Original Calls, the pass. Equal
+    tiles are named once, by the lowest id held.
+    """
+    return offer_of(picture, seat).actions
+
+
+def win_score(picture: HandPicture, seat: Seat) -> HandScore | None:
+    """Return what the win that ``seat`` may declare at the open decision is worth; ``None`` when it may not win."""
+    return offer_of(picture, seat).score
+
+
+def offer_of(picture: HandPicture, seat: Seat) -> Offer:
+    """Return what ``seat`` may do at the open decision and what a win is worth; nothing when it is not asked or has
+    answered. Kept until the next event."""
+    decision = picture.decision
+    if decision is None or seat not in decision.seats or picture.held[seat] is not None:
+        return NOTHING
+    offer = picture.offers.get(seat)
+    if offer is None:
+        offer = _find_offer(picture, decision, seat)
+        picture.offers[seat] = offer
+    return offer
+
+
+def may_declare_kong(picture: HandPicture) -> bool:
+    """Whether a tile is left to replace a kong (hkos-3-v1 A22; classical B20)."""
+    return picture.wall.left(picture.ruleset.wall.kong_from) > 0
+
+
+def _find_offer(picture: HandPicture, decision: DecisionOpened, seat: Seat) -> Offer:
+    if decision.kind is DecisionKind.TURN:
+        return _turn_offer(picture, seat)
+    if decision.kind is DecisionKind.CLAIM:
+        return claim_offer(picture, seat)
+    if decision.kind is DecisionKind.ROB:
+        return rob_offer(picture, seat)
+    return opening_offer(picture, seat)
+
+
+def _turn_offer(picture: HandPicture, seat: Seat) -> Offer:
+    holder = picture.seats[seat]
+    actions: list[Action] = []
+    score = _self_draw_score(picture, seat)
+    if score is not None:
+        actions.append(WIN)
+    if kongs_allowed_on_turn(picture, holder):
+        actions += _kongs(holder)
+    actions += [DISCARDS[tile] for tile in discardable(holder)]
+    if may_call(picture, holder):
+        actions += [
+            Action(ActionType.ORIGINAL_CALL, (tile,)) for tile in discardable(holder) if leaves_ready(holder, tile)
+        ]
+    return Offer(tuple(actions), score)
+
+
+def opening_offer(picture: HandPicture, seat: Seat) -> Offer:
+    """What ``seat`` may do in the opening round (classical §2.3); nothing when it has no choice there."""
+    holder = picture.seats[seat]
+    actions: list[Action] = []
+    score = _self_draw_score(picture, seat)
+    if score is not None:
+        actions.append(WIN)
+    if may_declare_kong(picture):
+        actions += _concealed_kongs(holder)
+    if not actions:
+        return NOTHING
+    return Offer((*actions, PASS), score)
+
+
+def claim_offer(picture: HandPicture, seat: Seat) -> Offer:
+    """What ``seat`` may do with the newest discard; nothing when it cannot use it (hkos-3-v1 §1.4)."""
+    discard = picture.last_discard
+    assert discard is not None
+    kind = KIND_OF[discard.tile]
+    holder = picture.seats[seat]
+    actions: list[Action] = []
+    score = None
+    if waits_of(holder) >> kind & 1:
+        score = _legal_score(picture, seat, discarded_tile(picture))
+        if score is not None:
+            actions.append(WIN)
+    if not holder.original_call:
+        copies = count(holder.codes, kind)
+        if copies >= 2:
+            held = [tile for tile in holder.tiles if KIND_OF[tile] == kind]
+            if copies == 3 and may_declare_kong(picture):
+                actions.append(Action(ActionType.CLAIMED_KONG, tuple(held)))
+            actions.append(Action(ActionType.PUNG, (held[0], held[1])))
+        if seat == (discard.seat + 1) % SEATS and kind < EAST:
+            actions += _chows(holder, kind)
+    if not actions:
+        return NOTHING
+    actions.append(PASS)
+    return Offer(tuple(actions), score)
+
+
+def rob_offer(picture: HandPicture, seat: Seat) -> Offer:
+    """What ``seat`` may do against the declared kong; nothing when it cannot rob it (hkos-3-v1 §1.5)."""
+    kong = picture.kong
+    assert kong is not None
+    holder = picture.seats[seat]
+    if seat == kong.seat or holder.count % 3 != 1:
+        return NOTHING
+    kind = kong.meld.base_kind
+    waiting = waits_of(holder) if kong.meld.kind is MeldKind.ADDED_KONG else orphans_waits(*holder.codes)
+    if waiting >> kind & 1:
+        score = _legal_score(picture, seat, robbed_tile(picture))
+        if score is not None:
+            return Offer((WIN, PASS), score)
+    return NOTHING
+
+
+def waits_of(holder: SeatState) -> int:
+    """The kinds that complete the tiles in hand, as a mask; kept while they stay the same."""
+    found = holder.waits
+    if found is None:
+        found = holder.waits = waits(*holder.codes)
+    return found
+
+
+def _self_draw_score(picture: HandPicture, seat: Seat) -> HandScore | None:
+    holder = picture.seats[seat]
+    if holder.drawn is None or not is_win(*holder.codes):
+        return None
+    return _legal_score(picture, seat, WinningTile(holder.drawn, WinMethod.SELF_DRAW))
+
+
+def _legal_score(picture: HandPicture, seat: Seat, winning: WinningTile) -> HandScore | None:
+    score = picture.ruleset.score(situation_of(picture, seat, winning))
+    return score if score.legal else None
+
+
+def kongs_allowed_on_turn(picture: HandPicture, holder: SeatState) -> bool:
+    """Whether a kong of the hand may be declared on the own turn: after a draw only (hkos-3-v1 A24), with a tile to
+    replace it, never after an Original Call, and not instead of the dealer's first discard once the opening round gave
+    the occasion (classical §2.3)."""
+    return (
+        holder.drawn is not None
+        and not holder.original_call
+        and may_declare_kong(picture)
+        and not (picture.ruleset.opening_kongs and discards_made(picture) == 0)
+    )
+
+
+def discardable(holder: SeatState) -> tuple[Tile, ...]:
+    """The tiles that may be discarded, equal ones once, ascending; after an Original Call the drawn one alone."""
+    if holder.original_call:
+        return () if holder.drawn is None else (holder.drawn,)
+    found: list[Tile] = []
+    last = -1
+    for tile in holder.tiles:
+        kind = KIND_OF[tile]
+        if kind != last:
+            found.append(tile)
+            last = kind
+    return tuple(found)
+
+
+def may_call(picture: HandPicture, holder: SeatState) -> bool:
+    """Whether the next discard of the seat may carry an Original Call: only its first (classical B16)."""
+    return picture.ruleset.original_call and not holder.river
+
+
+def leaves_ready(holder: SeatState, tile: Tile) -> bool:
+    """Whether the tiles in hand without ``tile`` are one tile short of a win."""
+    return waits(*without_tile(holder.codes, KIND_OF[tile])) != 0
+
+
+def _kongs(holder: SeatState) -> list[Action]:
+    return _concealed_kongs(holder) + [_ADDED_KONGS[tile] for tile, _ in addable(holder)]
+
+
+def _concealed_kongs(holder: SeatState) -> list[Action]:
+    tiles = holder.tiles
+    return [
+        _CONCEALED_KONGS[KIND_OF[tile]]
+        for tile, fourth in zip(tiles, tiles[COPIES - 1 :], strict=False)
+        if fourth == tile + COPIES - 1 and tile % COPIES == 0
+    ]
+
+
+def addable(holder: SeatState) -> list[tuple[Tile, Meld]]:
+    """The tiles in hand that could be added to an exposed pung, each with its pung."""
+    found: list[tuple[Tile, Meld]] = []
+    for meld in holder.melds:
+        if meld.kind is MeldKind.PUNG:
+            kind = meld.base_kind
+            found += [(tile, meld) for tile in holder.tiles if KIND_OF[tile] == kind]
+    return sorted(found, key=lambda pair: pair[0])
+
+
+def _chows(holder: SeatState, kind: Kind) -> list[Action]:
+    rank = RANK_OF_KIND[kind]
+    found: list[Action] = []
+    for low, high in ((-2, -1), (-1, 1), (1, 2)):
+        if rank + low >= 1 and rank + high <= _RANKS:
+            first, second = kind + low, kind + high
+            if count(holder.codes, first) and count(holder.codes, second):
+                found.append(Action(ActionType.CHOW, (_lowest(holder, first), _lowest(holder, second))))
+    return found
+
+
+def _lowest(holder: SeatState, kind: Kind) -> Tile:
+    return next(tile for tile in holder.tiles if KIND_OF[tile] == kind)
