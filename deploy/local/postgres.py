@@ -47,7 +47,7 @@ class PostgresServer(BackingServer):
         "incorrect checksum in control file",
         "is not a valid data directory",
         'could not read file "global/pg_control"',
-        "could not find the database system",
+        "database files are incompatible with server",
         'could not open file "global/pg_filenode.map"',
     )
 
@@ -69,10 +69,11 @@ class PostgresServer(BackingServer):
 
         Both are plain lower-case identifiers, else `ValueError`. Nobody may be connected to `template` meanwhile.
         """
+        statement = f"CREATE DATABASE {_quoted(name)} TEMPLATE {_quoted(template)}"
         connection = await self._connect("postgres")
         try:
             if await connection.fetchval("SELECT 1 FROM pg_database WHERE datname = $1", name) is None:
-                await connection.execute(f"CREATE DATABASE {_quoted(name)} TEMPLATE {_quoted(template)}")
+                await connection.execute(statement)
         except (asyncpg.DuplicateDatabaseError, asyncpg.UniqueViolationError):
             pass  # Somebody else made it in between.
         finally:
@@ -81,9 +82,10 @@ class PostgresServer(BackingServer):
 
     async def drop_database(self, name: str) -> None:
         """Remove the database `name` with its data, and end the connections to it; does nothing when there is none."""
+        statement = f"DROP DATABASE IF EXISTS {_quoted(name)} WITH (FORCE)"
         connection = await self._connect("postgres")
         try:
-            await connection.execute(f"DROP DATABASE IF EXISTS {_quoted(name)} WITH (FORCE)")
+            await connection.execute(statement)
         finally:
             await connection.close()
 

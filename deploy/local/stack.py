@@ -64,11 +64,15 @@ class BackingStack:
         of the first server that could not start; then none is left running.
         """
         self._lock.acquire()
-        results = await asyncio.gather(*(server.start() for server in self.servers), return_exceptions=True)
-        failure = next((result for result in results if isinstance(result, BaseException)), None)
-        if failure is not None:
+        try:
+            # All of them end their start before a failure of one is handled, so that none is left half started.
+            results = await asyncio.gather(*(server.start() for server in self.servers), return_exceptions=True)
+            failure = next((result for result in results if isinstance(result, BaseException)), None)
+            if failure is not None:
+                raise failure
+        except BaseException:
             await self.stop()
-            raise failure
+            raise
 
     async def stop(self) -> None:
         """Stop the three; does nothing when they do not run."""

@@ -1,0 +1,156 @@
+"""What the services rely on in a broker, and the limits of the embedded one, so that a newer one is noticed."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRecord, TopicPartition
+from aiokafka.errors import KafkaError
+
+from deploy.local.broker import BrokerServer
+from deploy.local.topics import EVENT_TOPICS, TOPICS, ensure_topics
+
+TOPIC = "eastwind.hands.v1"
+PARTITIONS = 4
+# The shortest wait for a lone consumer: this broker lets a group form for half its session timeout, at least a second.
+GROUP = {"session_timeout_ms": 1000, "heartbeat_interval_ms": 250}
+
+
+async def _produce(bootstrap: str, count: int, first: int = 0) -> dict[bytes, int]:
+    """Send `count` messages with keys of five accounts; returns the partition of each key."""
+    producer = AIOKafkaProducer(bootstrap_servers=bootstrap, acks="all")
+    await producer.start()
+    partitions: dict[bytes, int] = {}
+    try:
+        for number in range(first, first + count):
+            key = b"account-%d" % (number % 5)
+            sent = await producer.send_and_wait(
+                TOPIC,
+                b"hand %d" % number,
+                key=key,
+                headers=[("traceparent", b"00-%d" % number), ("empty", b"")],
+                timestamp_ms=1_700_000_000_000 + number,
+            )
+            assert partitions.setdefault(key, sent.partition) == sent.partition
+    finally:
+        await producer.stop()
+    return partitions
+
+
+async def _consume(bootstrap: str, count: int, *, commit: bool) -> list[ConsumerRecord]:
+    """The next `count` messages of the group "history"."""
+    consumer = AIOKafkaConsumer(
+        TOPIC,
+        bootstrap_servers=bootstrap,
+        group_id="history",
+        enable_auto_commit=False,
+        auto_offset_reset="earliest",
+        **GROUP,
+    )
+    await consumer.start()
+    try:
+        records: list[ConsumerRecord] = []
+        while len(records) < count:
+            batches = await consumer.getmany(timeout_ms=1000, max_records=count - len(records))
+            records += [record for batch in batches.values() for record in batch]
+        if commit:
+            await consumer.commit(
+                {TopicPartition(record.topic, record.partition): record.offset + 1 for record in records}
+            )
+        return records
+    finally:
+        await consumer.stop()
+
+
+@pytest.mark.timeout(60)
+async def test_a_group_resumes_from_its_commit_and_sees_messages_as_they_were_sent(kafka_bootstrap: str) -> None:
+    await ensure_topics(kafka_bootstrap, {TOPIC: PARTITIONS})
+    partition_of = await _produce(kafka_bootstrap, 20)
+    assert len(set(partition_of.values())) > 1
+
+    first = await _consume(kafka_bootstrap, 8, commit=True)
+    unacknowledged = await _consume(kafka_bootstrap, 5, commit=False)
+    rest = await _consume(kafka_bootstrap, 12, commit=True)
+
+    assert {record.value for record in unacknowledged} <= {record.value for record in rest}
+    records = sorted(first + rest, key=lambda record: int(record.value.split()[1]))
+    assert [record.value for record in records] == [b"hand %d" % number for number in range(20)]
+    for number, record in enumerate(records):
+        assert record.key == b"account-%d" % (number % 5)
+        assert record.partition == partition_of[record.key]
+        assert record.headers == (("traceparent", b"00-%d" % number), ("empty", b""))
+        assert record.timestamp == 1_700_000_000_000 + number
+    for key in partition_of:
+        offsets = [record.offset for record in records if record.key == key]
+        assert offsets == sorted(offsets)
+
+
+async def test_a_record_of_several_megabytes_passes(kafka_bootstrap: str) -> None:
+    await ensure_topics(kafka_bootstrap, {TOPIC: 1})
+    large = b"x" * (5 << 20)
+    producer = AIOKafkaProducer(bootstrap_servers=kafka_bootstrap, max_request_size=len(large) + 1024)
+    await producer.start()
+    try:
+        await producer.send_and_wait(TOPIC, large)
+    finally:
+        await producer.stop()
+    # Without a group nothing has to form: the first message is there at once.
+    consumer = AIOKafkaConsumer(bootstrap_servers=kafka_bootstrap, max_partition_fetch_bytes=len(large) + 1024)
+    await consumer.start()
+    try:
+        partition = TopicPartition(TOPIC, 0)
+        consumer.assign([partition])
+        await consumer.seek_to_beginning(partition)
+        assert (await consumer.getone()).value == large
+    finally:
+        await consumer.stop()
+
+
+async def test_topics_are_made_once_with_their_partitions(kafka_bootstrap: str) -> None:
+    assert await ensure_topics(kafka_bootstrap, {EVENT_TOPICS[0]: 3}) == {EVENT_TOPICS[0]}
+    assert await ensure_topics(kafka_bootstrap) == set(TOPICS) - {EVENT_TOPICS[0]}
+    assert await ensure_topics(kafka_bootstrap) == set()
+    producer = AIOKafkaProducer(bootstrap_servers=kafka_bootstrap)
+    await producer.start()
+    try:
+        assert len(await producer.partitions_for(EVENT_TOPICS[0])) == 3
+        assert len(await producer.partitions_for(EVENT_TOPICS[1])) == TOPICS[EVENT_TOPICS[1]]
+        assert len(await producer.partitions_for(f"{EVENT_TOPICS[1]}.dead")) == 1
+    finally:
+        await producer.stop()
+
+
+async def test_no_broker_is_an_error_in_time() -> None:
+    with pytest.raises(KafkaError):
+        await ensure_topics("127.0.0.1:1", {TOPIC: 1}, timeout_seconds=1.0)
+
+
+@pytest.mark.parametrize("settings", [{"enable_idempotence": True}, {"transactional_id": "relay"}])
+async def test_the_embedded_broker_refuses_idempotent_and_transactional_producers(
+    kafka_bootstrap: str, settings: dict[str, object], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.CRITICAL, "aiokafka")
+    producer = AIOKafkaProducer(bootstrap_servers=kafka_bootstrap, **settings)
+    try:
+        with pytest.raises(KafkaError):
+            await producer.start()
+    finally:
+        await producer.stop()
+
+
+async def test_the_embedded_broker_forgets_when_it_ends(broker_server: BrokerServer) -> None:
+    await ensure_topics(broker_server.bootstrap, {TOPIC: PARTITIONS})
+    await _produce(broker_server.bootstrap, 10)
+    address = broker_server.bootstrap
+    await broker_server.kill()
+    await broker_server.start()
+    assert broker_server.bootstrap == address
+    await ensure_topics(address, {TOPIC: PARTITIONS})
+    consumer = AIOKafkaConsumer(bootstrap_servers=address)
+    await consumer.start()
+    try:
+        ends = await consumer.end_offsets([TopicPartition(TOPIC, number) for number in range(PARTITIONS)])
+    finally:
+        await consumer.stop()
+    assert set(ends.values()) == {0}

