@@ -1,7 +1,7 @@
 """The wall: one shuffled sequence from which tiles are taken at the front, at the back or out of a kong box.
 
-With a kong box (classical §2.2) the last tiles of the sequence are set apart; front and back then belong to the live wall
-before it. Without one the whole sequence is live and both ends eat the same tiles (hkos-3-v1 §1.1).
+With a kong box (classical §2.2) the last tiles of the sequence are set apart; front and back then belong to the live
+wall before it. Without one the whole sequence is live and both ends eat the same tiles (hkos-3-v1 §1.1).
 """
 
 from __future__ import annotations

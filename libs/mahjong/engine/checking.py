@@ -25,7 +25,7 @@ _KONGS = frozenset((ActionType.CONCEALED_KONG, ActionType.ADDED_KONG, ActionType
 
 
 def check(picture: HandPicture, decision: DecisionOpened, seat: Seat, action: Action) -> None:
-    """Accept an action of a seat that is asked at ``decision``; any own tile may stand for an equal one that is offered.
+    """Accept an action of a seat that is asked at ``decision``; an own tile may stand for an equal one that is offered.
 
     Raises ``RuleViolation`` with the reason that helps the player most.
     """

@@ -3,7 +3,7 @@
 A stream of these folds to the state of the hand. Fields that a seat may not know are ``None`` in the copy that
 ``libs.mahjong.engine.views`` makes for it; here, in the log, they are always set.
 
-``moment`` counts the public steps of a table (draws, discards, melds, kongs). A decision is named by the moment at which
+``moment`` counts the public steps of a table: every event that all can see. A decision is named by the moment at which
 it opens, so the number tells nobody whether a hidden claim window was open before.
 """
 
@@ -83,7 +83,7 @@ class BonusExposed:
 
 @dataclass(frozen=True, slots=True)
 class DecisionOpened:
-    """The seats of ``seats`` are asked. In a view ``seats`` holds only the viewer (claims, robbing) or the public turn."""
+    """The seats of ``seats`` are asked. In a view ``seats`` holds the seat of the public turn or the viewer alone."""
 
     decision: int
     kind: DecisionKind

@@ -84,9 +84,9 @@ def start_hand(
 ) -> Transition:
     """Deal a hand and go on to its first decision (hkos-3-v1 §1.2; classical §2.3).
 
-    ``hand`` is its number at the table; ``wall`` the shuffled sequence, its first tile the front; ``moment`` the count of
-    public steps so far; ``dealer_wins`` how many hands in a row the dealer won, as dealer, before. Raises ``ValueError``
-    when ``wall`` is not made of the 144 tiles.
+    ``hand`` is its number at the table; ``wall`` the shuffled sequence, its first tile the front; ``moment`` the count
+    of public steps so far; ``dealer_wins`` how many hands in a row the dealer won, as dealer, before. Raises
+    ``ValueError`` when ``wall`` is not made of the 144 tiles.
     """
     Wall(wall, ruleset.wall.kong_box)
     play = _Play(HandState(ruleset, moment, dealer_wins))
@@ -166,7 +166,7 @@ def _settle(state: HandState, settlement: HandSettled) -> Transition:
     if state.settlement is not None:
         raise RuleViolation(Reason.HAND_IS_OVER, "the hand is settled")
     winner = state.result.seat if isinstance(state.result, HandWon) else None
-    if settlement.winner != winner or len(settlement.changes) != SEATS or sum(settlement.changes):
+    if settlement.winner != winner or len(settlement.changes) != SEATS or sum(settlement.changes) != 0:
         raise RuleViolation(Reason.INVALID_ARGUMENT, "the settlement is not that of this hand")
     play = _Play(state.copy())
     play.emit(settlement)
@@ -195,7 +195,7 @@ def _source(state: HandState) -> Seat:
 
 
 class _Play:
-    """A transition in the making: every event is applied as soon as it is true, and what follows is read from the state."""
+    """A transition in the making: every event is applied at once, and what follows is read from the state."""
 
     __slots__ = ("events", "state")
 

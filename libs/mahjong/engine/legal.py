@@ -1,7 +1,7 @@
 """What a seat may do at the open decision.
 
-Options are found from the tile in question outwards (who could use it?), not by trying every action, and need nothing but
-what the seat itself knows: a viewer's picture gives the viewer the same options as the table's state does.
+Options are found from the tile in question outwards (who could use it?), not by trying every action, and need nothing
+but what the seat itself knows: a viewer's picture gives the viewer the same options as the table's state does.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from libs.mahjong.tiles import (
     Kind,
     Seat,
     Tile,
+    tiles_of_kind,
 )
 
 DISCARDS: Final = tuple(Action(ActionType.DISCARD, (tile,)) for tile in range(REGULAR_TILES))
@@ -41,10 +42,7 @@ NOTHING: Final = Offer(())
 _RANKS: Final = 9
 
 _ADDED_KONGS: Final = tuple(Action(ActionType.ADDED_KONG, (tile,)) for tile in range(REGULAR_TILES))
-_CONCEALED_KONGS: Final = tuple(
-    Action(ActionType.CONCEALED_KONG, tuple(range(COPIES * kind, COPIES * kind + COPIES)))
-    for kind in range(REGULAR_KINDS)
-)
+_CONCEALED_KONGS: Final = tuple(Action(ActionType.CONCEALED_KONG, tiles_of_kind(kind)) for kind in range(REGULAR_KINDS))
 
 
 def legal_actions(picture: HandPicture, seat: Seat) -> tuple[Action, ...]:

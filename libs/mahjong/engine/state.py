@@ -1,8 +1,8 @@
 """What is known about a hand at one moment: by the table (``HandState``), or by one viewer (``views.SeatView``).
 
 Both are the same picture and follow the same events; a viewer's picture lacks the tiles that it may not know. Pictures
-are changed by ``applying.apply`` alone; whoever wants to look ahead copies first. Everything inside but the four seats and
-the wall is immutable, so a copy is cheap.
+are changed by ``applying.apply`` alone; whoever wants to look ahead copies first. Everything inside but the four seats
+and the wall is immutable, so a copy is cheap.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class Discard:
 class SeatState:
     """One seat in a hand.
 
-    ``tiles`` are the tiles in hand, sorted, and ``codes`` the same without bonus tiles as four suit codes; both are empty
-    for a ``hidden`` seat, of which only the ``count`` is known. ``drawn`` is the tile drawn for the running turn;
+    ``tiles`` are the tiles in hand, sorted, and ``codes`` the same without bonus tiles as four suit codes; both are
+    empty for a ``hidden`` seat, of which only the ``count`` is known. ``drawn`` is the tile drawn for the running turn;
     ``drawn_source`` where the last draw came from, ``None`` after a discard or a claim. ``kongs_in_row`` counts the
     kongs of the seat since its last ordinary draw or discard. ``waits`` keeps the kinds that complete the codes once
     somebody asked.
@@ -147,9 +147,9 @@ class Offer:
 class HandPicture:
     """All that is known about a hand.
 
-    ``moment`` counts public steps (see ``events``). ``turn`` is the seat of the running or last turn, ``None`` before the
-    first. ``decision`` is what is being asked, and ``held`` the answers given so far, by seat. ``last_discard`` is the
-    newest discard that nobody claimed (so far), ``kong`` a declared kong that may still be robbed. ``result`` and
+    ``moment`` counts public steps (see ``events``). ``turn`` is the seat of the running or last turn, ``None`` before
+    the first. ``decision`` is what is being asked, and ``held`` the answers given so far, by seat. ``last_discard`` is
+    the newest discard if nobody claimed it (so far), ``kong`` a declared kong that may still be robbed. ``result`` and
     ``settlement`` end the hand. ``offers`` keeps the offers of the open decision by seat once somebody asked.
     ``dealer_wins`` is the number of hands that the dealer won in a row, as dealer, before this one.
     """

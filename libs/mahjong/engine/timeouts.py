@@ -12,9 +12,9 @@ from libs.mahjong.tiles import Seat
 def timeout_action(picture: HandPicture, seat: Seat) -> Action:
     """Return the action that stands for ``seat`` when it lets the open decision expire.
 
-    A win that is available is taken, robbing included (C5). Otherwise the own turn discards the drawn tile, or without one
-    the right-most tile of the sorted hand (C6); every other decision is passed. After an Original Call the drawn tile is
-    the only one that may go. Raises ``ValueError`` when the seat is not asked.
+    A win that is available is taken, robbing included (C5). Otherwise the own turn discards the drawn tile, or without
+    one the right-most tile of the sorted hand (C6); every other decision is passed. After an Original Call the drawn
+    tile is the only one that may go. Raises ``ValueError`` when the seat is not asked.
     """
     decision = picture.decision
     if decision is None or seat not in decision.seats:
