@@ -47,7 +47,7 @@ def test_the_presets_are_those_of_the_rules() -> None:
 
 @pytest.mark.parametrize(("base", "reserve"), [(-1, 0), (1_000, -1), (0, 1_000)])
 def test_a_time_control_refuses_impossible_times(base: int, reserve: int) -> None:
-    with pytest.raises(ValueError, match="time|reserve"):
+    with pytest.raises(ValueError, match=r"time|reserve"):
         TimeControl(base, reserve)
 
 
