@@ -4,7 +4,7 @@ A group is a small integer: the kind for a pung, the lowest kind plus ``CHOW_GRO
 ``group >= CHOW_GROUP`` and take ``group & (CHOW_GROUP - 1)`` for the lowest kind.
 """
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Final, NamedTuple, TypeAlias
 
 from libs.mahjong.shapes.encoding import BASE, SUIT_RANKS, UNITS
@@ -27,7 +27,9 @@ class Grouping(NamedTuple):
 
 
 _Split: TypeAlias = tuple[Kind, tuple[int, ...]]
-_NO_PAIR: Final = -1
+_NO_PAIR: Final = 0
+"""Stands for the pair of a suit without one. As one suit has the pair, the sum over the suits is its kind."""
+_SPLITS_KEPT: Final = 1 << 14
 
 
 def is_chow_group(group: int) -> bool:
@@ -53,31 +55,32 @@ def groupings(m: int, p: int, s: int, z: int) -> tuple[Grouping, ...]:
     """
     if SUIT[m] * SUIT[p] * SUIT[s] * HONOUR[z] != GROUPS_AND_PAIR:
         return ()
-    by_suit = _splits(0, m), _splits(1, p), _splits(2, s), _splits(3, z)
-    if max(map(len, by_suit)) == 1:
-        (pair_m, groups_m), (pair_p, groups_p), (pair_s, groups_s), (pair_z, groups_z) = (
-            by_suit[0][0],
-            by_suit[1][0],
-            by_suit[2][0],
-            by_suit[3][0],
-        )
-        return (Grouping(max(pair_m, pair_p, pair_s, pair_z), groups_m + groups_p + groups_s + groups_z),)
+    characters, dots, bamboo, honours = _characters(m), _dots(p), _bamboo(s), _honours(z)
+    if len(characters) == len(dots) == len(bamboo) == len(honours) == 1:
+        ((pair_m, groups_m),), ((pair_p, groups_p),) = characters, dots
+        ((pair_s, groups_s),), ((pair_z, groups_z),) = bamboo, honours
+        return (Grouping(pair_m + pair_p + pair_s + pair_z, groups_m + groups_p + groups_s + groups_z),)
     return tuple(
-        Grouping(max(pair_m, pair_p, pair_s, pair_z), groups_m + groups_p + groups_s + groups_z)
-        for pair_m, groups_m in by_suit[0]
-        for pair_p, groups_p in by_suit[1]
-        for pair_s, groups_s in by_suit[2]
-        for pair_z, groups_z in by_suit[3]
+        Grouping(pair_m + pair_p + pair_s + pair_z, groups_m + groups_p + groups_s + groups_z)
+        for pair_m, groups_m in characters
+        for pair_p, groups_p in dots
+        for pair_s, groups_s in bamboo
+        for pair_z, groups_z in honours
     )
 
 
-@lru_cache(maxsize=1 << 16)
 def _splits(suit: int, code: int) -> tuple[_Split, ...]:
     """The ways to split one suit whose status is ``GROUPS`` or ``GROUPS_AND_PAIR``."""
     status = HONOUR if suit == HONOURS else SUIT
     found: set[_Split] = set()
     _split(code, suit * SUIT_RANKS, suit != HONOURS, status[code] == GROUPS, _NO_PAIR, (), found)
     return tuple(sorted(found))
+
+
+_characters = lru_cache(_SPLITS_KEPT)(partial(_splits, 0))
+_dots = lru_cache(_SPLITS_KEPT)(partial(_splits, 1))
+_bamboo = lru_cache(_SPLITS_KEPT)(partial(_splits, 2))
+_honours = lru_cache(_SPLITS_KEPT)(partial(_splits, 3))
 
 
 def _split(

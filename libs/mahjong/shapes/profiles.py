@@ -3,7 +3,7 @@
 The profile of some concealed tiles is their number and, for each number of groups 0..``MOST_GROUPS`` without and with a
 pair, how many tiles must be added so that those groups (and the pair) are among the tiles. No kind is used more than
 four times. Profiles are interned: a profile is named by a small integer and its values stand in ``VALUES``, so that
-adding up suits is a look-up of two names.
+adding up suits is a look-up of two names. There are few: 187 for the suit codes of up to 14 tiles, 676 with all sums.
 
 Profiles of codes are worked out when they are first asked for, from two tables of the lower four and the upper five
 ranks, and kept.
@@ -35,8 +35,8 @@ VALUES: list[Profile] = [(0, _NOTHING)]
 """The profile of each name. Name 0 is no profile: it marks codes that were not asked for yet."""
 
 _NAMES: dict[Profile, int] = {}
-_SUIT_PROFILES = array("I", bytes(4 * SUIT_CODES))
-_HONOUR_PROFILES = array("I", bytes(4 * HONOUR_CODES))
+_SUIT_PROFILES = array("H", bytes(2 * SUIT_CODES))
+_HONOUR_PROFILES = array("H", bytes(2 * HONOUR_CODES))
 
 _SUMS_KEPT: Final = 1 << 17
 
@@ -64,7 +64,7 @@ def honour_profile(code: int) -> int:
 
 def sum_of(first: int, second: int) -> int:
     """The name of the profile of two suits together, each given by its name."""
-    key = first << 32 | second
+    key = first << 16 | second
     name = _SUMS.get(key)
     if name is None:
         tiles, needs = VALUES[first]

@@ -133,14 +133,15 @@ def cache_file() -> Path:
 
 def read_cached(path: Path) -> Tables | None:
     """The suit tables from a cache file; None when it is missing, unreadable or not exactly what ``build`` gives."""
-    wanted = 3 * SUIT_CODES
+    inflater = zlib.decompressobj()
     try:
-        content = zlib.decompressobj().decompress(path.read_bytes(), wanted)
+        status = inflater.decompress(path.read_bytes(), SUIT_CODES)
+        waits = inflater.decompress(inflater.unconsumed_tail, 2 * SUIT_CODES)
     except (OSError, zlib.error):
         return None
-    if len(content) != wanted:
+    if len(waits) % 2:
         return None
-    tables = Tables(content[:SUIT_CODES], array("H", content[SUIT_CODES:]))
+    tables = Tables(status, array("H", waits))
     return tables if digest(tables) == CONTENT_SHA256 else None
 
 

@@ -26,6 +26,8 @@ def waits(m: int, p: int, s: int, z: int) -> KindMask:
     are not looked at. ``shape_waits`` also names the impossible fifth copy.
     """
     honours = HONOUR[z]
+    if not honours:
+        return 0
     if honours >= ORPHANS_WAIT:
         return orphans_waits(m, p, s, z)
     characters, dots, bamboo = SUIT[m], SUIT[p], SUIT[s]

@@ -38,6 +38,8 @@ def is_thirteen_orphans(m: int, p: int, s: int, z: int) -> bool:
 def is_win(m: int, p: int, s: int, z: int) -> bool:
     """True when the concealed tiles complete either shape: groups and a pair, or Thirteen Orphans."""
     honours = HONOUR[z]
-    if honours >= ORPHANS_WAIT:
+    if honours:
+        if honours < ORPHANS_WAIT:
+            return SUIT[m] * SUIT[p] * SUIT[s] * honours == 2
         return is_thirteen_orphans(m, p, s, z)
-    return SUIT[m] * SUIT[p] * SUIT[s] * honours == 2
+    return False

@@ -74,7 +74,7 @@ def test_a_number_of_tiles_without_a_turn_is_refused() -> None:
 
 def test_discards_are_listed_nearest_first() -> None:
     options = discards_by_distance(codes_of("123m456p78s11155z9p"), 0)
-    assert [kind_name(option.kind) for option in options][0] == "9p"
+    assert kind_name(options[0].kind) == "9p"
     assert options[0].distance == 0
     assert format_kinds(iter_kinds(options[0].improving)) == "69s"
     assert {option.kind for option in options} == set(kinds_in(codes_of("123m456p78s11155z9p")))
@@ -129,8 +129,6 @@ def test_nearly_complete_holdings_agree_with_their_neighbours(kinds: list[int], 
 
 
 @settings(max_examples=60, deadline=None)
-@given(
-    st.permutations([kind for kind in parse_kinds("19m19p19s1234567z2m5p5s") for _ in range(2)]), st.integers(13, 14)
-)
+@given(st.permutations(parse_kinds("19m19p19s1234567z2m5p5s") * 2), st.integers(13, 14))
 def test_holdings_near_thirteen_orphans_agree_with_their_neighbours(pool: list[int], tiles: int) -> None:
     agree_with_their_neighbours(encode(pool[:tiles]), 0)
