@@ -102,12 +102,22 @@ class PostgresServer(BackingServer):
             )
         if not self._data.exists():
             await asyncio.to_thread(self._initialise, account)
-        version = (self._data / "PG_VERSION").read_text().strip() if (self._data / "PG_VERSION").exists() else "none"
+        version = self._data_version()
         if version != _MAJOR:
             raise DataFolderUnusableError(
                 self.title, self._data, f"it holds data of PostgreSQL version {version}, this is version {_MAJOR}"
             )
         return account
+
+    def _data_version(self) -> str:
+        try:
+            return (self._data / "PG_VERSION").read_text().strip()
+        except FileNotFoundError:
+            return "unknown"
+        except PermissionError as error:
+            raise DataFolderUnusableError(
+                self.title, self._data, "root may not read what belongs to other accounts here; do not run as root"
+            ) from error
 
     def _initialise(self, account: Account | None) -> None:
         """Make the data folder all at once, so that an interrupted start leaves none rather than half of one."""

@@ -69,11 +69,22 @@ def main(arguments: list[str]) -> None:
     if options.uid is not None:
         if options.reach:
             _check(libc.prctl(_PR_SET_KEEPCAPS, 1, 0, 0, 0), "keeping capabilities")
-        os.setgroups([])
-        os.setgid(options.gid)
-        os.setuid(options.uid)
+        try:
+            os.setgroups([])
+            os.setgid(options.gid)
+            os.setuid(options.uid)
+        except OSError as error:
+            raise SystemExit(
+                f"root may not become account {options.uid} here ({error.strerror}): do not run as root"
+            ) from error
         if options.reach:
-            _keep_reach(libc)
+            try:
+                _keep_reach(libc)
+            except OSError as error:
+                raise SystemExit(
+                    f"account {options.uid} may not enter every folder on the way, and cannot be given that right here "
+                    f"({error.strerror}): choose a data folder that everybody may enter, or do not run as root"
+                ) from error
     if sys.platform == "linux":
         # After the change of account, which clears it.
         _check(libc.prctl(_PR_SET_PDEATHSIG, options.death_signal, 0, 0, 0), "tying the server to its parent")
