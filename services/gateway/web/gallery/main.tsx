@@ -1,0 +1,61 @@
+/** Development only: `gallery.html?state=claim&scheme=dark&face=classic` shows one made-up state. */
+
+import { render } from "preact";
+import { useState } from "preact/hooks";
+import { applyLook, type Look } from "../src/look";
+import { LookControls } from "../src/LookControls";
+import type { Action, HandSwitch, TableModel } from "../src/model";
+import "../src/styles/index.css";
+import { Table } from "../src/table/Table";
+import { STATES } from "./mocks";
+import { SCREENS } from "./screens";
+
+const query = new URLSearchParams(location.search);
+const state = query.get("state") ?? "claim";
+const first: Look = {
+  scheme: (query.get("scheme") ?? "system") as Look["scheme"],
+  face: (query.get("face") ?? "classic") as Look["face"],
+  sound: true,
+  sort: true,
+};
+
+declare global {
+  interface Window {
+    /** What the page sent, for tests of the components. */
+    sent: Action[];
+  }
+}
+window.sent = [];
+
+function Gallery({ initial }: { initial: TableModel }) {
+  const [model, setModel] = useState(initial);
+  const [look, setLook] = useState(first);
+  return (
+    <Table
+      model={model}
+      sound={look.sound}
+      onSound={(sound) => setLook({ ...look, sound })}
+      onAct={(_prompt, action) => {
+        window.sent.push(action);
+        setModel({ ...model, prompt: model.prompt && { ...model.prompt, answered: true } });
+      }}
+      onReady={() => setModel(model)}
+      onSwitch={(name: HandSwitch, on: boolean) => setModel({ ...model, switches: { ...model.switches, [name]: on } })}
+      onLeave={() => setModel(initial)}
+      look={
+        <LookControls
+          look={look}
+          onLook={(next) => {
+            setLook(next);
+            void applyLook(next);
+          }}
+        />
+      }
+    />
+  );
+}
+
+await applyLook(first);
+const root = document.getElementById("app") as HTMLElement;
+const make = STATES[state as keyof typeof STATES];
+render(make ? <Gallery initial={make(Date.now())} /> : (SCREENS[state] ?? <p>No such state: {state}</p>), root);

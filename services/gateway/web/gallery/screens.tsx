@@ -1,0 +1,3 @@
+import type { JSX } from "preact";
+
+export const SCREENS: Record<string, JSX.Element> = {};

@@ -1,0 +1,67 @@
+/** Tiles travel from where they were to where they lie; the layout itself never moves. */
+
+const TRAVEL_MS = 160;
+const GATHER_MS = 220;
+const EASING = "cubic-bezier(0.2, 0.7, 0.2, 1)";
+
+interface Spot {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+}
+
+export function motionWanted(): boolean {
+  return !window.matchMedia("(prefers-reduced-motion: reduce)").matches;
+}
+
+/** Remembers where each tile lay and animates those that lie elsewhere after a change. */
+export class TileMotion {
+  private spots = new Map<string, Spot>();
+  private size = "";
+
+  /**
+   * Call after the page was laid out. `origin` names the place from which tiles come that were not seen before: the hand of
+   * the seat that just acted. With `animate` false (a new hand, a resized window) the spots are only noted.
+   */
+  settle(board: HTMLElement, origin: number | null, animate: boolean): void {
+    const size = `${board.clientWidth}x${board.clientHeight}`;
+    const still = !animate || size !== this.size || !motionWanted();
+    this.size = size;
+    const next = new Map<string, Spot>();
+    const hand = origin === null ? null : board.querySelector(`[data-hand="${origin}"]`);
+    const tiles = [...board.querySelectorAll<SVGElement>("[data-moving]")];
+    // Read all places first, then start the animations: one layout instead of one per tile.
+    for (const tile of tiles) {
+      const key = tile.dataset.moving as string;
+      for (const running of tile.getAnimations()) running.cancel();
+      next.set(key, spotOf(tile));
+    }
+    if (!still) {
+      const from = hand ? spotOf(hand) : null;
+      for (const tile of tiles) {
+        const key = tile.dataset.moving as string;
+        const before = this.spots.get(key) ?? (this.spots.size > 0 ? from : null);
+        const now = next.get(key);
+        if (before && now) travel(tile, before, now);
+      }
+    }
+    this.spots = next;
+  }
+}
+
+function spotOf(element: Element): Spot {
+  const box = element.getBoundingClientRect();
+  return { x: box.left + box.width / 2, y: box.top + box.height / 2, width: Math.min(box.width, box.height) };
+}
+
+function travel(tile: SVGElement, from: Spot, to: Spot): void {
+  const dx = from.x - to.x;
+  const dy = from.y - to.y;
+  if (Math.abs(dx) < 1 && Math.abs(dy) < 1) return;
+  const scale = to.width > 0 ? Math.min(3, from.width / to.width) : 1;
+  const gathered = tile.closest(".meld") !== null;
+  tile.animate([{ transform: `translate(${dx}px, ${dy}px) scale(${scale})` }, { transform: "none" }], {
+    duration: gathered ? GATHER_MS : TRAVEL_MS,
+    easing: EASING,
+  });
+}

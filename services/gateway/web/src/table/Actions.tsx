@@ -1,0 +1,44 @@
+import { choiceKeys } from "../keys";
+import type { Choice } from "../model";
+import { choiceDetail, choiceName, choiceVerb } from "../words";
+import { bestChoice, slots } from "./layout";
+
+interface ActionsProps {
+  choices: readonly Choice[];
+  answered: boolean;
+  onChoose: (id: string) => void;
+}
+
+/** The choices above the own tiles, each kind always in its own column. */
+export function Actions({ choices, answered, onChoose }: ActionsProps) {
+  const keys = choiceKeys(choices);
+  const best = bestChoice(choices);
+  return (
+    <div class="actions" role="group" aria-label="Actions">
+      {slots(choices).map(({ choice, column, level }) => {
+        const detail = choiceDetail(choice);
+        const key = keys.get(choice.id);
+        return (
+          <button
+            key={choice.id}
+            type="button"
+            class={`action ${choice.action.type}${choice.id === best ? " best" : ""}`}
+            style={`--slot:${column};--level:${level}`}
+            disabled={answered}
+            aria-label={choiceName(choice)}
+            aria-keyshortcuts={key}
+            onClick={() => onChoose(choice.id)}
+          >
+            <span class="label">
+              <span class="verb">{choiceVerb(choice)}</span>
+              {detail && <span class="detail">{detail}</span>}
+            </span>
+            {key && (
+              <kbd aria-hidden="true">{key}</kbd>
+            )}
+          </button>
+        );
+      })}
+    </div>
+  );
+}

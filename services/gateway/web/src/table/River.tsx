@@ -1,0 +1,31 @@
+import type { Discard, Place } from "../model";
+import { Tile } from "../tiles/Tile";
+import { kindOf, shortName } from "../tiles/notation";
+import { riverCell } from "./layout";
+
+interface RiverProps {
+  place: Place;
+  name: string;
+  discards: readonly Discard[];
+  /** Index of the ringed discard, -1 for none. */
+  last: number;
+  claimable: boolean;
+}
+
+/** A seat's discards in the order they were thrown, turned to that seat; what was claimed leaves a gap. */
+export function River({ place, name, discards, last, claimable }: RiverProps) {
+  const words = discards.map(({ tile, claimed }) => shortName(kindOf(tile)) + (claimed ? ", claimed" : "")).join("; ");
+  return (
+    <div class={`river at-${place}`} role="img" aria-label={`River of ${name}: ${words || "empty"}`}>
+      {discards.map(({ tile, claimed }, index) => {
+        const { row, column } = riverCell(index);
+        const ring = index === last ? ` last${claimable ? " claimable" : ""}` : "";
+        return (
+          <span key={tile} class={`cell${claimed ? " gap" : ""}${ring}`} style={`--row:${row};--column:${column}`}>
+            {!claimed && <Tile tile={tile} turn={place} moving />}
+          </span>
+        );
+      })}
+    </div>
+  );
+}
