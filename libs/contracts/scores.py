@@ -121,6 +121,7 @@ def hand_score_to_proto(score: HandScore) -> score_pb2.HandScore:
         value=score.value,
         items=[score_item_to_proto(item) for item in score.items],
         limit=score.limit,
+        complete=score.complete,
     )
 
 
@@ -131,7 +132,7 @@ def hand_score_from_proto(message: score_pb2.HandScore) -> HandScore:
     except ValueError as error:
         raise InvalidMessage("score.items.unit", str(error)) from error
     limit = message.limit if message.HasField("limit") else None
-    return HandScore(message.legal, message.total, message.value, items, limit)
+    return HandScore(message.legal, message.total, message.value, items, limit, message.complete)
 
 
 def seat_scores_to_proto(scores: Iterable[HandScore | None]) -> list[score_pb2.SeatScore]:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
-from libs.mahjong.scores import Circumstance, HandScore, WindSettlement, WinMethod, WinSituation
+from libs.mahjong.scores import Circumstance, HandScore, Holding, ScoreItem, WindSettlement, WinMethod, WinSituation
 from libs.mahjong.tiles import Wind
 
 WinFlags: TypeAlias = Mapping[str, Mapping[WinMethod, Circumstance]]
@@ -71,6 +71,8 @@ class Ruleset(ABC):
     """A first discard may carry an Original Call (classical §2.5)."""
     reveals_all: ClassVar[bool] = False
     """Every seat's tiles are laid open at a win; otherwise the winner's alone."""
+    minimum: ClassVar[int] = 0
+    """What a win needs at least, in the unit of its score; 0: nothing."""
     win_flags: ClassVar[WinFlags] = {}
     """The flags that ``libs.mahjong.notation`` reads for this preset."""
 
@@ -81,6 +83,10 @@ class Ruleset(ABC):
     @abstractmethod
     def settle(self, situation: WinSituation) -> WindSettlement:
         """Return scores and payments of a legal win. Raises ``ValueError`` when the win is not legal."""
+
+    def certain(self, seat_wind: Wind, prevailing_wind: Wind, holding: Holding) -> tuple[ScoreItem, ...]:
+        """Return the patterns that declared melds and bonus tiles secure, whatever tiles may come."""
+        return ()
 
     def result_form(self, situation: WinSituation) -> dict[str, object]:
         """Return the result of a win as a JSON object, in the words of this preset (``libs.mahjong.notation``)."""

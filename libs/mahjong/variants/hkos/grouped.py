@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from libs.mahjong.melds import MeldKind
+from libs.mahjong.melds import Meld, MeldKind
 from libs.mahjong.scores import WinMethod, WinSituation
-from libs.mahjong.shapes import CHOW_GROUP, KindMask, encode, groupings, is_thirteen_orphans
-from libs.mahjong.tiles import KIND_OF
+from libs.mahjong.shapes import CHOW_GROUP, KindMask, encode, groupings, is_thirteen_orphans, mask_of
+from libs.mahjong.tiles import COPIES, KIND_OF
 
 HAND_TILES: Final = 14
 """Tiles of a complete hand; a kong counts as three."""
@@ -50,13 +50,9 @@ def grouped_hands(situation: WinSituation) -> Iterator[GroupedHand]:
     if len(concealed) + 3 * len(holding.melds) != HAND_TILES:
         return
     circumstances = int(situation.circumstances)
-    bonus = 0
-    for kind in holding.bonus:
-        bonus |= 1 << kind
+    bonus = mask_of(holding.bonus)
     m, p, s, z = encode(concealed)
-    kinds = 0
-    for kind in concealed:
-        kinds |= 1 << kind
+    kinds = mask_of(concealed)
     if is_thirteen_orphans(m, p, s, z):
         yield GroupedHand(situation, kinds, 0, 0, 0, 0, circumstances, bonus, None, orphans=True)
         return
@@ -65,16 +61,8 @@ def grouped_hands(situation: WinSituation) -> Iterator[GroupedHand]:
     splits = groupings(m, p, s, z)
     if not splits:
         return
-    kongs, declared_chows, declared_pungs = 0, 0, 0
-    for meld in holding.melds:
-        kind = KIND_OF[meld.tiles[0]]
-        if meld.kind is MeldKind.CHOW:
-            declared_chows += 1
-            kinds |= 7 << kind
-        else:
-            declared_pungs |= 1 << kind
-            kinds |= 1 << kind
-            kongs += len(meld.tiles) == 4
+    declared_kinds, declared_pungs, declared_chows, kongs = _declared(holding.melds)
+    kinds |= declared_kinds
     gates = None if holding.melds else _only_suit(m, p, s, z)
     for pair, groups in splits:
         chows, pungs = declared_chows, declared_pungs
@@ -84,6 +72,27 @@ def grouped_hands(situation: WinSituation) -> Iterator[GroupedHand]:
             else:
                 pungs |= 1 << group
         yield GroupedHand(situation, kinds, pungs, chows, 1 << pair, kongs, circumstances, bonus, gates)
+
+
+def declared_hand(situation: WinSituation) -> GroupedHand:
+    """The declared melds and bonus tiles alone, without looking at the concealed tiles."""
+    kinds, pungs, chows, kongs = _declared(situation.holding.melds)
+    return GroupedHand(situation, kinds, pungs, chows, 0, kongs, 0, mask_of(situation.holding.bonus), None)
+
+
+def _declared(melds: tuple[Meld, ...]) -> tuple[KindMask, KindMask, int, int]:
+    """All kinds, the kinds of pungs and kongs, the number of chows and that of kongs."""
+    kinds, pungs, chows, kongs = 0, 0, 0, 0
+    for meld in melds:
+        kind = KIND_OF[meld.tiles[0]]
+        if meld.kind is MeldKind.CHOW:
+            chows += 1
+            kinds |= 7 << kind
+        else:
+            pungs |= 1 << kind
+            kinds |= 1 << kind
+            kongs += len(meld.tiles) == COPIES
+    return kinds, pungs, chows, kongs
 
 
 def _only_suit(m: int, p: int, s: int, z: int) -> int | None:

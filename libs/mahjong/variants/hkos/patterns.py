@@ -246,6 +246,9 @@ PATTERNS: Final = (
 )
 """Every pattern, in the order in which a score lists them."""
 
+SECURED: Final = frozenset({"AS", "DR", "SW", "PW", "B3", "B4", "FK", "OF", "OS", "CF", "CS", "A8"})
+"""The patterns that declared melds and bonus tiles can make certain before the hand is complete."""
+
 SUPERSEDES: Final[dict[str, frozenset[str]]] = {
     "S3": frozenset({"DR"}),
     "B3": frozenset({"DR"}),

@@ -3,10 +3,19 @@
 from functools import lru_cache
 from typing import Final
 
-from libs.mahjong.scores import HandScore, ScoreItem, Unit, WindSettlement, WinMethod, WinSituation, sum_payments
+from libs.mahjong.scores import (
+    HandScore,
+    Holding,
+    ScoreItem,
+    Unit,
+    WindSettlement,
+    WinMethod,
+    WinSituation,
+    sum_payments,
+)
 from libs.mahjong.tiles import Wind
-from libs.mahjong.variants.hkos.grouped import grouped_hands
-from libs.mahjong.variants.hkos.patterns import PATTERNS, SUPERSEDES, PatternClass
+from libs.mahjong.variants.hkos.grouped import declared_hand, grouped_hands
+from libs.mahjong.variants.hkos.patterns import PATTERNS, SECURED, SUPERSEDES, PatternClass
 from libs.mahjong.variants.hkos.payments import CAP, MINIMUM, payments
 
 NO_WIN: Final = HandScore(legal=False, total=0, value=0, items=(), complete=False)
@@ -25,6 +34,16 @@ def score(situation: WinSituation) -> HandScore:
     winning shape.
     """
     return _score_of_tally(_best_tally(situation))
+
+
+def certain(seat_wind: Wind, prevailing_wind: Wind, holding: Holding) -> tuple[ScoreItem, ...]:
+    """The patterns that declared melds and bonus tiles secure; §1.8 is applied among them."""
+    hand = declared_hand(WinSituation(seat_wind, prevailing_wind, holding, None, WinMethod.DISCARD))
+    tally = 0
+    for place, pattern in enumerate(PATTERNS):
+        if pattern.id in SECURED:
+            tally |= pattern.count(hand) << place * _DIGIT
+    return _score_of_tally(tally).items
 
 
 def settle(situation: WinSituation) -> WindSettlement:
