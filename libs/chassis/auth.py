@@ -203,7 +203,7 @@ class AccessTokenVerifier:
                 options={"require": ["exp", "sub", "sid", "aud", "iss"]},
             )
         except jwt.ExpiredSignatureError:
-            raise Unauthenticated("the access token has expired", reason="SESSION_EXPIRED") from None
+            raise Unauthenticated("the access token has expired") from None
         except jwt.InvalidTokenError:
             raise Unauthenticated("the access token is not valid") from None
         identity = Identity(

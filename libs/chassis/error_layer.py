@@ -47,7 +47,7 @@ class ErrorLayer:
         if isinstance(error, TimeoutError):
             return EastwindError(
                 "the work took too long",
-                reason="DEADLINE_EXCEEDED",
+                reason="UNAVAILABLE",
                 code=grpc.StatusCode.DEADLINE_EXCEEDED,
                 retriable=True,
             )

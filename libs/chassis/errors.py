@@ -1,7 +1,7 @@
 """One root error with fields, and its one translation to and from a gRPC status.
 
-A reason is the name of a value of `eastwind.type.v1.Reason`. On the wire it travels as `google.rpc.ErrorInfo.reason` in
-the domain "eastwind"; the retriable flag travels in the metadata of the same `ErrorInfo`.
+A reason is the name of a value of `eastwind.type.v1.Reason` without its prefix ("NOT_OWNER"). On the wire it travels as
+`google.rpc.ErrorInfo.reason` in the domain "eastwind"; the retriable flag travels in the metadata of that `ErrorInfo`.
 """
 
 from __future__ import annotations
@@ -60,9 +60,9 @@ class InvalidRequest(EastwindError):
 
 
 class NotFound(EastwindError):
-    """What the request names does not exist."""
+    """What the request names does not exist; give the reason that says what."""
 
-    reason = "NOT_FOUND"
+    reason = "INVALID_ARGUMENT"
     code = grpc.StatusCode.NOT_FOUND
 
 
@@ -91,7 +91,7 @@ class Unavailable(EastwindError):
 class ResourceExhausted(EastwindError):
     """A bound (queue, rate, quota) was reached."""
 
-    reason = "RESOURCE_EXHAUSTED"
+    reason = "RATE_LIMITED"
     code = grpc.StatusCode.RESOURCE_EXHAUSTED
     retriable = True
 
@@ -99,16 +99,12 @@ class ResourceExhausted(EastwindError):
 class DeadlineMissing(EastwindError):
     """A remote call was made without a deadline: a fault of the calling code."""
 
-    reason = "DEADLINE_MISSING"
-
 
 class StoreUnavailable(Unavailable):
     """The table store cannot be reached.
 
     With `outcome_unknown` the command may have been carried out: settle it by asking the store, never by assuming.
     """
-
-    reason = "STORE_UNAVAILABLE"
 
     def __init__(self, message: str, *, outcome_unknown: bool) -> None:
         super().__init__(message)
@@ -118,7 +114,7 @@ class StoreUnavailable(Unavailable):
 class TableUnknown(NotFound):
     """No table with this id is in the store."""
 
-    reason = "TABLE_NOT_FOUND"
+    reason = "TABLE_UNKNOWN"
 
 
 class OwnedElsewhere(EastwindError):
@@ -144,8 +140,9 @@ class Fenced(OwnedElsewhere):
 class SequenceConflict(EastwindError):
     """The log does not end where the writer believed; `actual` is its last sequence. Nothing was written."""
 
-    reason = "SEQUENCE_CONFLICT"
+    reason = "UNAVAILABLE"
     code = grpc.StatusCode.ABORTED
+    retriable = True
 
     def __init__(self, message: str, *, actual: int) -> None:
         super().__init__(message, metadata={"actual": str(actual)})
@@ -153,7 +150,7 @@ class SequenceConflict(EastwindError):
 
 
 class RemoteError(EastwindError):
-    """An error that another service answered with, its fields restored from the status."""
+    """An error that another service answered with and that has no class of its own."""
 
 
 ErrorAdapter = Callable[[BaseException], EastwindError | None]
@@ -180,21 +177,37 @@ async def abort(context: grpc.aio.ServicerContext[object, object], error: Eastwi
 def from_rpc_error(error: grpc.RpcError) -> EastwindError:
     """The typed error behind a failed call.
 
-    A status without our `ErrorInfo` (the peer died, the deadline passed) becomes `Unavailable` where the same call may
-    succeed later (UNAVAILABLE, DEADLINE_EXCEEDED), else a `RemoteError` whose reason is the name of the code.
+    The class follows the reason (`OwnedElsewhere`, `TableUnknown`) or else the code (`Unauthenticated`,
+    `PermissionDenied`, `InvalidRequest`, `NotFound`, `Unavailable`, `ResourceExhausted`), and is `RemoteError` for the
+    rest. A status without our `ErrorInfo` (the peer died, the deadline passed) is retriable where the same call may
+    succeed later: UNAVAILABLE and DEADLINE_EXCEEDED.
     """
-    code = error.code() if isinstance(error, grpc.Call | grpc.aio.AioRpcError) else grpc.StatusCode.UNKNOWN
-    details = (error.details() if isinstance(error, grpc.Call | grpc.aio.AioRpcError) else None) or str(code.name)
+    if isinstance(error, grpc.aio.AioRpcError):
+        code, details = error.code(), error.details() or ""
+    else:
+        code, details = grpc.StatusCode.UNKNOWN, str(error)
+    kind = _CLASSES.get(code, RemoteError)
     info = _error_info(error)
-    if info is not None:
-        metadata = dict(info.metadata)
-        retriable = metadata.pop(_RETRIABLE, "") == "true"
-        if info.reason == OwnedElsewhere.reason:
-            return OwnedElsewhere(details, owner=metadata.get("owner", ""))
-        return RemoteError(details, reason=info.reason, code=code, metadata=metadata, retriable=retriable)
-    if code in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED):
-        return Unavailable(details, code=code)
-    return RemoteError(details, reason=code.name, code=code)
+    if info is None:
+        return kind(details or code.name, code=code)
+    metadata = dict(info.metadata)
+    retriable = metadata.pop(_RETRIABLE, "") == "true"
+    if info.reason == OwnedElsewhere.reason:
+        return OwnedElsewhere(details, owner=metadata.get("owner", ""))
+    if info.reason == TableUnknown.reason:
+        kind = TableUnknown
+    return kind(details, reason=info.reason, code=code, metadata=metadata, retriable=retriable)
+
+
+_CLASSES: Mapping[grpc.StatusCode, type[EastwindError]] = {
+    grpc.StatusCode.INVALID_ARGUMENT: InvalidRequest,
+    grpc.StatusCode.NOT_FOUND: NotFound,
+    grpc.StatusCode.UNAUTHENTICATED: Unauthenticated,
+    grpc.StatusCode.PERMISSION_DENIED: PermissionDenied,
+    grpc.StatusCode.UNAVAILABLE: Unavailable,
+    grpc.StatusCode.DEADLINE_EXCEEDED: Unavailable,
+    grpc.StatusCode.RESOURCE_EXHAUSTED: ResourceExhausted,
+}
 
 
 def _error_info(error: grpc.RpcError) -> error_details_pb2.ErrorInfo | None:
@@ -207,13 +220,6 @@ def _error_info(error: grpc.RpcError) -> error_details_pb2.ErrorInfo | None:
                 if detail.Unpack(info) and info.domain == ERROR_DOMAIN:
                     return info
     return None
-
-
-def code_of(error: BaseException) -> grpc.StatusCode:
-    """The status code that a server will answer with for this error, for metrics."""
-    if isinstance(error, EastwindError):
-        return error.code
-    return grpc.StatusCode.INTERNAL
 
 
 __all__ = [
@@ -234,7 +240,6 @@ __all__ = [
     "Unauthenticated",
     "Unavailable",
     "abort",
-    "code_of",
     "from_rpc_error",
     "to_status",
 ]

@@ -35,7 +35,13 @@ class Echo:
     def __init__(self) -> None:
         self.heard: list[str] = []
         self.holding = asyncio.Event()
+        self._held: asyncio.Semaphore = asyncio.Semaphore(0)
         self.go_on = asyncio.Event()
+
+    async def held_calls(self, number: int) -> None:
+        """Wait until so many calls hold."""
+        for _ in range(number):
+            await self._held.acquire()
 
     async def Say(self, request: StringValue, context: Any) -> StringValue:
         self.heard.append(request.value)
@@ -49,6 +55,7 @@ class Echo:
             await context.abort(grpc.StatusCode.ALREADY_EXISTS, "by hand")
         if request.value.startswith("hold"):
             self.holding.set()
+            self._held.release()
             await self.go_on.wait()
             if request.value == "hold and abort":
                 await context.abort(grpc.StatusCode.ALREADY_EXISTS, "by hand")
