@@ -39,12 +39,17 @@ class Occupant:
 
 @dataclass(frozen=True, slots=True)
 class TableSettings:
-    """What a table plays, and how. Untimed tables are never rated (common §3.1); ``ValueError`` for one that is."""
+    """What a table plays, and how. Untimed tables are never rated (common §3.1); ``ValueError`` for one that is.
+
+    ``private`` tables are seen by those who sit there alone; ``name`` is what the lobby shows.
+    """
 
     ruleset_id: str
     time_control: TimeControl
     rated: bool
     uniform_pacing: bool
+    private: bool = False
+    name: str = ""
 
     def __post_init__(self) -> None:
         if self.rated and not self.time_control.timed:
