@@ -24,12 +24,13 @@ class OccupantKind(enum.IntEnum):
 @dataclass(frozen=True, slots=True)
 class Occupant:
     """The holder of a seat. ``account_id`` is unique at the table, for a bot too; ``level`` is a bot's strength, 0 for
-    a human."""
+    a human; ``guest`` tells that the account is a guest's."""
 
     account_id: str
     name: str
     kind: OccupantKind = OccupantKind.HUMAN
     level: int = 0
+    guest: bool = False
 
     @property
     def is_human(self) -> bool:
