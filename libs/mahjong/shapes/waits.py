@@ -22,14 +22,13 @@ _ALL_MAJORS: Final = sum(1 << kind for kind in MAJOR_KINDS)
 def waits(m: int, p: int, s: int, z: int) -> KindMask:
     """The kinds that complete 3n + 1 concealed tiles to either shape, as a mask; 0 when the holding does not wait.
 
-    A kind of which the holding itself has all four copies is never included; copies in melds, the river or other hands
-    are not looked at. ``shape_waits`` also names the impossible fifth copy.
+    For another number of tiles the mask means nothing. A kind of which the holding itself has all four copies is never
+    included; copies in melds, the river or other hands are not looked at. ``shape_waits`` also names the impossible
+    fifth copy.
     """
     honours = HONOUR[z]
     if not honours:
         return 0
-    if honours >= ORPHANS_WAIT:
-        return orphans_waits(m, p, s, z)
     characters, dots, bamboo = SUIT[m], SUIT[p], SUIT[s]
     product = characters * dots * bamboo * honours
     # Statuses are 1 groups, 2 groups and pair, 3 waiting: one suit waits and the others are complete, with at most one
@@ -53,7 +52,7 @@ def waits(m: int, p: int, s: int, z: int) -> KindMask:
         if honours == 2:
             mask |= HONOUR_WAITS[z] << _SHIFT_Z
         return mask
-    return 0
+    return orphans_waits(m, p, s, z) if honours >= ORPHANS_WAIT else 0
 
 
 def standard_waits(m: int, p: int, s: int, z: int) -> KindMask:

@@ -3,7 +3,7 @@
 from typing import Final
 
 from libs.mahjong.shapes.encoding import SUIT_RANKS, UNITS
-from libs.mahjong.shapes.tables import HONOUR, ORPHANS_WAIT, ORPHANS_WIN, SUIT
+from libs.mahjong.shapes.tables import HONOUR, ORPHANS_WIN, SUIT
 
 _ONE, _NINE = UNITS[0], UNITS[SUIT_RANKS - 1]
 
@@ -39,7 +39,7 @@ def is_win(m: int, p: int, s: int, z: int) -> bool:
     """True when the concealed tiles complete either shape: groups and a pair, or Thirteen Orphans."""
     honours = HONOUR[z]
     if honours:
-        if honours < ORPHANS_WAIT:
-            return SUIT[m] * SUIT[p] * SUIT[s] * honours == 2
-        return is_thirteen_orphans(m, p, s, z)
+        if SUIT[m] * SUIT[p] * SUIT[s] * honours == 2:
+            return True
+        return honours == ORPHANS_WIN and is_thirteen_orphans(m, p, s, z)
     return False
