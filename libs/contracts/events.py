@@ -7,7 +7,7 @@ process. Hidden fields are sent only when the event holds them; ``libs.mahjong.e
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from eastwind.scoring.v1 import score_pb2
 from eastwind.table.v1 import event_pb2
@@ -157,6 +157,10 @@ _TO_PROTO: dict[type, Callable[[Any], event_pb2.TableEvent]] = {
     HandDrawn: _hand_drawn,
     HandSettled: _settled,
 }
+
+
+HAND_EVENT_TYPES: Final = frozenset(_TO_PROTO)
+"""The types of all events of a hand."""
 
 
 def hand_event_to_proto(event: HandEvent) -> event_pb2.TableEvent:
