@@ -13,6 +13,8 @@ GENERATED := libs/contracts/generated
 PYTEST_ARGS ?=
 PYTEST_WORKERS ?= 2
 LOCK_ARGS ?=
+BENCH ?= $(patsubst tests/load/bench_%.py,%,$(wildcard tests/load/bench_*.py))
+BENCH_ARGS ?=
 
 # Tools that start others by name (npm its node, buf its plugins) find ours first.
 export PATH := $(BIN):$(PATH)
@@ -24,6 +26,7 @@ PROTO_FILES := $(shell find protos -name '*.proto' | LC_ALL=C sort)
 WEB_FILES = $(shell find $(WEB) \( -name node_modules -o -name dist -o -name gen -o -name tests \) -prune -o -type f -print | LC_ALL=C sort)
 PROTO_HASH := $(call hash,$(PROTO_FILES) protos/buf.gen.yaml requirements-dev.lock)
 DEPS_STAMP := .venv/.stamps/dependencies-$(call hash,requirements-dev.lock)
+BENCH_STAMP := .venv/.stamps/bench-$(call hash,requirements-bench.lock)
 PROJECT_STAMP := .venv/.stamps/project-$(call hash,pyproject.toml)
 PYTHON_PROTOS_STAMP := $(GENERATED)/.stamp-$(PROTO_HASH)
 WEB_DEPS_STAMP := $(WEB)/node_modules/.stamp-$(call hash,$(WEB)/package-lock.json $(WEB)/package.json)
@@ -68,6 +71,10 @@ protos: $(PYTHON_PROTOS_STAMP) $(WEB_PROTOS_STAMP) ## generate Python and TypeSc
 web: $(WEB_STAMP) ## build the browser client into services/gateway/web/dist
 	@:
 
+.PHONY: bench
+bench: $(PROJECT_STAMP) $(PYTHON_PROTOS_STAMP) $(BENCH_STAMP) ## measure against other people's libraries (BENCH=shapes for a part)
+	@missed=0; for name in $(BENCH); do $(BIN)/python -m tests.load.bench_$$name $(BENCH_ARGS) || missed=1; done; exit $$missed
+
 .PHONY: lock
 lock: $(PROJECT_STAMP) ## resolve dependencies again and write the lock files (LOCK_ARGS=--upgrade for newer ones)
 	$(call compile,requirements.lock)
@@ -92,6 +99,10 @@ $(DEPS_STAMP): | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r .venv/.stamps/uv.txt
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements-dev.lock
 	@rm -f .venv/.stamps/dependencies-* && touch $@
+
+$(BENCH_STAMP): $(DEPS_STAMP)
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements-bench.lock
+	@rm -f .venv/.stamps/bench-* && touch $@
 
 $(PROJECT_STAMP): $(DEPS_STAMP)
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-build-isolation --no-deps --offline -e .
