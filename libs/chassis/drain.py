@@ -54,8 +54,12 @@ class TaskOwner:
     def __len__(self) -> int:
         return len(self._tasks)
 
-    def start(self, work: Coroutine[Any, Any, Any], *, name: str) -> asyncio.Task[Any]:
+    def start(self, work: Coroutine[Any, Any, Any], *, name: str) -> None:
         """Run `work` as a task of this owner. Raises RuntimeError when the owner is closed."""
+        _ = self.spawn(work, name=name)
+
+    def spawn(self, work: Coroutine[Any, Any, Any], *, name: str) -> asyncio.Task[Any]:
+        """Like `start`, and returns the task, for one that must be awaited or cancelled by itself."""
         if self._closed:
             work.close()
             raise RuntimeError(f"{self._name} takes no new tasks")

@@ -7,6 +7,7 @@ event) belong in traces and logs.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
@@ -89,9 +90,9 @@ class Telemetry:
             self._provider.add_span_processor(BatchSpanProcessor(exporter))
         self.tracer = self._provider.get_tracer("eastwind")
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """Send what is left of the traces and stop."""
-        self._provider.shutdown()
+        await asyncio.to_thread(self._provider.shutdown)
 
     @contextmanager
     def span(

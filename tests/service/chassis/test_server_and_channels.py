@@ -76,7 +76,7 @@ class Running:
         for channels in self._channels:
             await channels.close()
         await self.server.stop(0)
-        self.telemetry.close()
+        await self.telemetry.close()
 
 
 def _rules(error: BaseException) -> EastwindError | None:
@@ -229,7 +229,7 @@ async def test_the_trace_of_the_caller_goes_on_in_the_handler(running: Running) 
     with caller.span("test"):
         await running.stub().Say(word("hello"))
         assert heard == [current_trace_id()]
-    caller.close()
+    await caller.close()
 
 
 async def test_c127_calls_are_counted_by_method_and_code_only(running: Running) -> None:

@@ -1,0 +1,56 @@
+"""Which life of the broker this is.
+
+A broker that keeps its topics in memory forgets them when it restarts. The first record of a small topic of its own
+holds a random name; whoever finds the topic empty writes one, and the record that came first counts for all. A new name
+means that the broker forgot everything.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Sequence
+
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
+from aiokafka.errors import KafkaError
+
+from libs.chassis.errors import Unavailable
+from libs.chassis.events.topics import ensure_topics
+
+TOPIC = "eastwind.broker.v1"
+_PARTITION = TopicPartition(TOPIC, 0)
+
+
+async def broker_incarnation(bootstrap: Sequence[str], *, timeout_s: float = 10.0) -> str:
+    """The name of the broker's present life. Raises `Unavailable` when it cannot be read in time."""
+    try:
+        async with asyncio.timeout(timeout_s):
+            await ensure_topics(bootstrap, {TOPIC: 1}, timeout_s=timeout_s)
+            return await _read_first(bootstrap)
+    except TimeoutError:
+        raise Unavailable("the broker did not answer in time") from None
+    except (KafkaError, OSError) as error:
+        raise Unavailable(f"the broker does not answer: {type(error).__name__}") from error
+
+
+async def _read_first(bootstrap: Sequence[str]) -> str:
+    consumer = AIOKafkaConsumer(bootstrap_servers=list(bootstrap), enable_auto_commit=False)
+    try:
+        await consumer.start()
+        consumer.assign([_PARTITION])
+        if (await consumer.end_offsets([_PARTITION]))[_PARTITION] == 0:
+            await _write_name(bootstrap)
+        await consumer.seek_to_beginning(_PARTITION)
+        record = await consumer.getone(_PARTITION)
+        return bytes(record.value or b"").decode()
+    finally:
+        await consumer.stop()
+
+
+async def _write_name(bootstrap: Sequence[str]) -> None:
+    producer = AIOKafkaProducer(bootstrap_servers=list(bootstrap), acks="all")
+    try:
+        await producer.start()
+        await producer.send_and_wait(TOPIC, secrets.token_hex(16).encode(), partition=0)
+    finally:
+        await producer.stop()
