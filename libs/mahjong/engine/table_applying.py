@@ -310,8 +310,13 @@ def _keep_seed(state: TableState, event: ReadyStepOpened, at_ms: int) -> None:
     state.server_seed = event.server_seed or b""
 
 
-def _drop_seed(state: TableState, event: SeatReleased | HandSettled, at_ms: int) -> None:
+def _drop_seed(state: TableState, event: SeatReleased, at_ms: int) -> None:
     state.server_seed = b""
+
+
+def _hand_closed(state: TableState, event: HandSettled, at_ms: int) -> None:
+    state.server_seed = b""
+    state.moment_before = state.moment
 
 
 def _keep_wall_parts(state: TableState, event: HandStarted, at_ms: int) -> None:
@@ -343,5 +348,5 @@ _HIDDEN: Final[dict[type, Callable[[TableState, Any, int], None]]] = {
     DecisionOpened: _opened_when,
     HandWon: _over_when,
     HandDrawn: _over_when,
-    HandSettled: _drop_seed,
+    HandSettled: _hand_closed,
 }

@@ -196,10 +196,10 @@ class TableState(TablePicture):
     """The whole truth about a table.
 
     ``server_seed`` is the hidden seed under ``commitment``. ``hand_nonces`` are the four parts in the wall of the
-    running or last hand, ``hand_started_ms`` and ``hand_over_ms`` its times, ``decision_opened_ms`` when the open
-    decision opened. ``last_action_ms`` is the last accepted decision of a human, moved on by outages; ``now_ms`` the
-    newest moment of the log. ``recent_commands`` are the ids of the latest accepted commands. ``stream`` counts, for
-    every viewer, the events that it has seen (index -1: spectators).
+    running or last hand, ``moment_before`` the public steps before it, ``hand_started_ms`` and ``hand_over_ms`` its
+    times, ``decision_opened_ms`` when the open decision opened. ``last_action_ms`` is the last accepted decision of a
+    human, moved on by outages; ``now_ms`` the newest moment of the log. ``recent_commands`` are the ids of the latest
+    accepted commands. ``stream`` counts, for every viewer, the events that it has seen (index -1: spectators).
     """
 
     __slots__ = (
@@ -208,6 +208,7 @@ class TableState(TablePicture):
         "hand_over_ms",
         "hand_started_ms",
         "last_action_ms",
+        "moment_before",
         "now_ms",
         "recent_commands",
         "server_seed",
@@ -220,6 +221,7 @@ class TableState(TablePicture):
         super().__init__(opened)
         self.server_seed = b""
         self.hand_nonces: tuple[SeatNonce, ...] = ()
+        self.moment_before = 0
         self.hand_started_ms = 0
         self.hand_over_ms = 0
         self.decision_opened_ms = 0
