@@ -2,8 +2,8 @@
 
 import { render } from "preact";
 import { useState } from "preact/hooks";
-import { applyLook, type Look } from "../src/look";
 import { LookControls } from "../src/LookControls";
+import { applyLook, type Look } from "../src/look";
 import type { Action, HandSwitch, TableModel } from "../src/model";
 import "../src/styles/index.css";
 import { Table } from "../src/table/Table";
@@ -40,6 +40,7 @@ function Gallery({ initial }: { initial: TableModel }) {
         setModel({ ...model, prompt: model.prompt && { ...model.prompt, answered: true } });
       }}
       onReady={() => setModel(model)}
+      onFill={() => setModel(model)}
       onSwitch={(name: HandSwitch, on: boolean) => setModel({ ...model, switches: { ...model.switches, [name]: on } })}
       onLeave={() => setModel(initial)}
       look={

@@ -15,7 +15,10 @@ class Set144 {
   }
 
   tiles(text: string): TileId[] {
-    return text.split(" ").filter(Boolean).map((notation) => this.tile(notation));
+    return text
+      .split(" ")
+      .filter(Boolean)
+      .map((notation) => this.tile(notation));
   }
 
   river(text: string): Discard[] {
@@ -93,6 +96,7 @@ function common(): Omit<TableModel, "seats" | "prompt" | "lastDiscard"> {
     ],
     switches: { sort: true, passClaims: false, takeWins: false },
     settlement: null,
+    gathering: null,
     notice: "",
   };
 }
@@ -238,7 +242,14 @@ export function waiting(now: number): TableModel {
     waits: [],
     lastDiscard: { place: 0, index: 0 },
     seats: [
-      { ...own, deciding: false, clock: null, melds: [], holding: set.tiles("2m 3m 4m 6p 7p 3s 3s 4s 5s 6s 5z 5z 1f"), river: set.river("9m") },
+      {
+        ...own,
+        deciding: false,
+        clock: null,
+        melds: [],
+        holding: set.tiles("2m 3m 4m 6p 7p 3s 3s 4s 5s 6s 5z 5z 1f"),
+        river: set.river("9m"),
+      },
       {
         ...right,
         deciding: true,
@@ -296,4 +307,25 @@ function settledSeat(model: TableModel, place: Place, change: number, before: nu
   };
 }
 
-export const STATES = { claim, crowded, offers, waiting, settled };
+export function gathering(now: number): TableModel {
+  const model = waiting(now);
+  return {
+    ...model,
+    lastDiscard: null,
+    gathering: {
+      id: "g1",
+      seats: [
+        { place: 0, name: "You", ready: false },
+        { place: 1, name: "Tomas", ready: true },
+        { place: 2, name: "", ready: false },
+        { place: 3, name: "Meilin", ready: true },
+      ],
+      code: "KITE-RIVER-42",
+      ready: null,
+      readyBy: null,
+      mayFill: true,
+    },
+  };
+}
+
+export const STATES = { claim, crowded, offers, waiting, settled, gathering };

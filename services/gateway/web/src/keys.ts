@@ -2,7 +2,13 @@
 
 import type { Choice } from "./model";
 
-const CHOICE_KEYS = { win: ["W"], pass: ["P"], pung: ["U"], chow: ["C", "V", "B"], kong: ["K", "L", "J", "H"] } as const;
+const CHOICE_KEYS = {
+  win: ["W"],
+  pass: ["P"],
+  pung: ["U"],
+  chow: ["C", "V", "B"],
+  kong: ["K", "L", "J", "H"],
+} as const;
 
 /** The key of each choice by its id; several of one sort get neighbouring keys. */
 export function choiceKeys(choices: readonly Choice[]): ReadonlyMap<string, string> {

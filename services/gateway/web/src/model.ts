@@ -149,6 +149,18 @@ export interface SettlementModel {
   readonly over: boolean;
 }
 
+/** Before the first hand, or while a seat is free. */
+export interface GatheringModel {
+  readonly id: string;
+  readonly seats: readonly { readonly place: Place; readonly name: string; readonly ready: boolean }[];
+  /** The invitation code, when this browser knows it. */
+  readonly code: string;
+  /** Whether the reader has said ready; null when nobody is asked. */
+  readonly ready: boolean | null;
+  readonly readyBy: number | null;
+  readonly mayFill: boolean;
+}
+
 export type Connection = "live" | "connecting" | "lost" | "replaced";
 
 export interface TableModel {
@@ -172,6 +184,7 @@ export interface TableModel {
   readonly log: readonly LogLine[];
   readonly switches: Switches;
   readonly settlement: SettlementModel | null;
+  readonly gathering: GatheringModel | null;
   /** What went wrong and what to do; "" when nothing did. */
   readonly notice: string;
 }

@@ -33,9 +33,7 @@ export function Actions({ choices, answered, onChoose }: ActionsProps) {
               <span class="verb">{choiceVerb(choice)}</span>
               {detail && <span class="detail">{detail}</span>}
             </span>
-            {key && (
-              <kbd aria-hidden="true">{key}</kbd>
-            )}
+            {key && <kbd>{key}</kbd>}
           </button>
         );
       })}

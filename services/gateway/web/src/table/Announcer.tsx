@@ -10,7 +10,6 @@ export function Announcer({ model }: { model: TableModel }) {
   const seen = useRef<string | null>(null);
   const [events, setEvents] = useState("");
   const last = model.log.at(-1)?.id ?? null;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: speaks when the newest line changes, whatever else did
   useEffect(() => {
     const known = model.log.findIndex(({ id }) => id === seen.current);
     const fresh = model.log.slice(known + 1).slice(-KEPT);

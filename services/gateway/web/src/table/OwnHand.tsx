@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "preact/hooks";
-import { Tile } from "../tiles/Tile";
 import { kindOf, spokenName, type TileId } from "../tiles/notation";
+import { Tile } from "../tiles/Tile";
 
 interface OwnHandProps {
   tiles: readonly TileId[];

@@ -1,6 +1,6 @@
 import type { Discard, Place } from "../model";
-import { Tile } from "../tiles/Tile";
 import { kindOf, shortName } from "../tiles/notation";
+import { Tile } from "../tiles/Tile";
 import { riverCell } from "./layout";
 
 interface RiverProps {

@@ -1,10 +1,9 @@
 import { useEffect, useRef } from "preact/hooks";
-import { secondsUntil } from "../clock";
 import type { SettledSeat, SettlementModel, WallCheck, WinModel } from "../model";
-import { Tile } from "../tiles/Tile";
 import { kindOf, spokenName } from "../tiles/notation";
-import { useNow } from "../useNow";
+import { Tile } from "../tiles/Tile";
 import { figure, signed, windLetter } from "../words";
+import { TimeLeft } from "./Gathering";
 import { Melds } from "./Melds";
 import { BonusTiles } from "./Plate";
 
@@ -27,7 +26,6 @@ const WALL: Record<WallCheck, string> = {
 /** How the hand ended, in order of interest: the sentence, the tiles, why, who pays, the wall, one button. */
 export function Settlement({ settlement, serverOffsetMs, onReady, onLeave, onClose }: SettlementProps) {
   const heading = useRef<HTMLHeadingElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the heading takes the focus once per settlement
   useEffect(() => heading.current?.focus(), [settlement.id]);
   const { seats, wins, wall, readyBy, over } = settlement;
   const own = seats.find(({ place }) => place === 0);
@@ -51,7 +49,7 @@ export function Settlement({ settlement, serverOffsetMs, onReady, onLeave, onClo
             <button type="button" class="action best ready" disabled={own.ready} onClick={onReady}>
               <span class="label">{own.ready ? "Waiting for the others" : "Ready"}</span>
               {!own.ready && <kbd>Space</kbd>}
-              {readyBy !== null && <ReadyTime readyBy={readyBy} serverOffsetMs={serverOffsetMs} />}
+              {readyBy !== null && <TimeLeft until={readyBy} serverOffsetMs={serverOffsetMs} />}
             </button>
           )}
           {over && !onClose && (
@@ -68,10 +66,6 @@ export function Settlement({ settlement, serverOffsetMs, onReady, onLeave, onClo
       </div>
     </div>
   );
-}
-
-function ReadyTime({ readyBy, serverOffsetMs }: { readyBy: number; serverOffsetMs: number }) {
-  return <span class="ready-time">{secondsUntil(readyBy, useNow(serverOffsetMs, true))} s</span>;
 }
 
 function Win({ win }: { win: WinModel }) {

@@ -1,7 +1,8 @@
 import type { ComponentChildren } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import type { HandSwitch, TableModel } from "../model";
-import { Tile } from "../tiles/Tile";
 import { spokenName } from "../tiles/notation";
+import { Tile } from "../tiles/Tile";
 import { unseenWords } from "../words";
 
 interface SidePanelProps {
@@ -49,7 +50,10 @@ export function SidePanel({ model, onSwitch, children }: SidePanelProps) {
         {waits.length === 0 && <p class="quiet">Not waiting yet.</p>}
         <ul class="waits">
           {waits.map(({ kind, unseen, tooLow }) => (
-            <li key={kind} aria-label={`${spokenName(kind)}, ${unseenWords(unseen)}${tooLow ? ", too low to win" : ""}`}>
+            <li
+              key={kind}
+              aria-label={`${spokenName(kind)}, ${unseenWords(unseen)}${tooLow ? ", too low to win" : ""}`}
+            >
               <Tile tile={kind < 34 ? kind * 4 : 136 + kind - 34} class={tooLow ? "too-low" : ""} />
               <span>{unseenWords(unseen)}</span>
               {tooLow && <span class="low">too low</span>}
@@ -59,13 +63,7 @@ export function SidePanel({ model, onSwitch, children }: SidePanelProps) {
       </section>
       <section class="log-section">
         <h2>This hand</h2>
-        <ol class="log">
-          {log.map(({ id, who, what }) => (
-            <li key={id}>
-              {who && <bdi>{who}</bdi>} {what}
-            </li>
-          ))}
-        </ol>
+        <Log lines={log} />
       </section>
       <section class="switches">
         {SWITCHES.map(({ name, label }) => (
@@ -75,6 +73,7 @@ export function SidePanel({ model, onSwitch, children }: SidePanelProps) {
               type="checkbox"
               role="switch"
               checked={switches[name]}
+              aria-checked={switches[name]}
               onChange={(event) => onSwitch(name, event.currentTarget.checked)}
             />
           </label>
@@ -86,3 +85,20 @@ export function SidePanel({ model, onSwitch, children }: SidePanelProps) {
   );
 }
 
+/** The newest line is last and in view. */
+function Log({ lines }: { lines: TableModel["log"] }) {
+  const list = useRef<HTMLOListElement>(null);
+  const newest = lines.at(-1)?.id;
+  useLayoutEffect(() => {
+    if (list.current) list.current.scrollTop = list.current.scrollHeight;
+  }, [newest]);
+  return (
+    <ol class="log" ref={list}>
+      {lines.map(({ id, who, what }) => (
+        <li key={id}>
+          {who && <bdi>{who}</bdi>} {what}
+        </li>
+      ))}
+    </ol>
+  );
+}

@@ -8,6 +8,7 @@ import type { TileId } from "../tiles/notation";
 import { Actions } from "./Actions";
 import { Announcer } from "./Announcer";
 import { Centre } from "./Centre";
+import { Gathering } from "./Gathering";
 import { Melds } from "./Melds";
 import { OtherHand } from "./OtherHand";
 import { OwnHand } from "./OwnHand";
@@ -16,11 +17,13 @@ import { River } from "./River";
 import { Settlement } from "./Settlement";
 import { SidePanel } from "./SidePanel";
 import { TableHeader } from "./TableHeader";
-import { useTableKeys } from "./useTableKeys";
+import { readyAsked, useTableKeys } from "./useTableKeys";
 
 export interface TableHandlers {
   onAct: (promptId: string, action: Action) => void;
   onReady: () => void;
+  /** Fills the free seats with computers. */
+  onFill: () => void;
   onSwitch: (name: HandSwitch, on: boolean) => void;
   onLeave: () => void;
 }
@@ -34,7 +37,7 @@ interface TableProps extends TableHandlers {
 }
 
 /** A table seen from one's seat. It decides nothing: what may be done is in the prompt, what is done goes to `onAct`. */
-export function Table({ model, onAct, onReady, onSwitch, onLeave, sound, onSound, look }: TableProps) {
+export function Table({ model, onAct, onReady, onFill, onSwitch, onLeave, sound, onSound, look }: TableProps) {
   const [selected, setSelected] = useState<TileId | null>(null);
   const [panelOpen, setPanelOpen] = useState(false);
   const board = useRef<HTMLDivElement>(null);
@@ -43,7 +46,7 @@ export function Table({ model, onAct, onReady, onSwitch, onLeave, sound, onSound
   const readyOnce = useRef(new Once());
   const handShown = useRef("");
 
-  const { prompt, settlement, seats, lastDiscard } = model;
+  const { prompt, settlement, gathering, seats, lastDiscard } = model;
   const own = seats[0];
   const holding = typeof own.holding === "number" ? [] : own.holding;
   const drawn = typeof own.drawn === "number" ? own.drawn : null;
@@ -52,8 +55,8 @@ export function Table({ model, onAct, onReady, onSwitch, onLeave, sound, onSound
 
   const now = performance.now();
   once.current.follow(prompt?.id ?? null, prompt?.answered ?? false, now);
-  const ownSettled = settlement?.seats.find(({ place }) => place === 0);
-  readyOnce.current.follow(settlement?.id ?? null, ownSettled?.ready ?? false, now);
+  const asked = readyAsked(model);
+  readyOnce.current.follow(asked?.id ?? null, asked?.ready ?? false, now);
 
   useLayoutEffect(() => {
     if (!board.current) return;
@@ -158,13 +161,11 @@ export function Table({ model, onAct, onReady, onSwitch, onLeave, sound, onSound
             </div>
           </div>
         </div>
+        {gathering && !settlement && (
+          <Gathering gathering={gathering} serverOffsetMs={model.serverOffsetMs} onReady={ready} onFill={onFill} />
+        )}
         {settlement && (
-          <Settlement
-            settlement={settlement}
-            serverOffsetMs={model.serverOffsetMs}
-            onReady={ready}
-            onLeave={onLeave}
-          />
+          <Settlement settlement={settlement} serverOffsetMs={model.serverOffsetMs} onReady={ready} onLeave={onLeave} />
         )}
       </main>
       <aside class="panel" id="table-panel" aria-label="Hand and log">

@@ -18,7 +18,13 @@ export function TableHeader({ model, sound, onSound, onLeave, panelOpen, onPanel
       {model.latencyMs !== null && model.connection === "live" && (
         <span class="quiet latency">{Math.round(model.latencyMs)} ms</span>
       )}
-      <button type="button" class="plain panel-button" aria-expanded={panelOpen} aria-controls="table-panel" onClick={onPanel}>
+      <button
+        type="button"
+        class="plain panel-button"
+        aria-expanded={panelOpen}
+        aria-controls="table-panel"
+        onClick={onPanel}
+      >
         {panelOpen ? "Close" : "Details"}
       </button>
       <button type="button" class="plain sound-button" onClick={() => onSound(!sound)}>

@@ -1,5 +1,5 @@
 import { useEffect } from "preact/hooks";
-import { meaningOf, type KeyMeaning } from "../keys";
+import { type KeyMeaning, meaningOf } from "../keys";
 import type { TableModel } from "../model";
 
 /** Listens to the keyboard for the whole table and reports what a key means; typing in a field is left alone. */
@@ -12,10 +12,9 @@ export function useTableKeys(model: TableModel, onKey: (meaning: KeyMeaning) => 
       // Enter and Space keep their own meaning on a focused button, except on tiles, which the table handles.
       const onButton = target?.closest("button, a, summary, [role='switch']");
       if (onButton && !target?.closest(".own-tile") && (event.key === "Enter" || event.key === " ")) return;
-      const own = model.settlement?.seats.find(({ place }) => place === 0);
       const meaning = meaningOf(event.key, {
         choices: model.prompt && !model.prompt.answered ? model.prompt.choices : [],
-        asksReady: own !== undefined && own.ready === false && !model.settlement?.over,
+        asksReady: readyAsked(model)?.ready === false,
       });
       if (!meaning) return;
       event.preventDefault();
@@ -24,4 +23,15 @@ export function useTableKeys(model: TableModel, onKey: (meaning: KeyMeaning) => 
     document.addEventListener("keydown", listen);
     return () => document.removeEventListener("keydown", listen);
   });
+}
+
+/** Where the reader is asked whether he is ready: the settlement or the gathering, and what he has said. */
+export function readyAsked(model: TableModel): { readonly id: string; readonly ready: boolean } | null {
+  const { settlement, gathering } = model;
+  if (settlement) {
+    const own = settlement.seats.find(({ place }) => place === 0);
+    if (settlement.over || !own || own.ready === null) return null;
+    return { id: settlement.id, ready: own.ready };
+  }
+  return gathering && gathering.ready !== null ? { id: gathering.id, ready: gathering.ready } : null;
 }
