@@ -1,0 +1,18 @@
+"""The pause after a discard, which must not tell whether somebody may claim (architecture §11; field case C059)."""
+
+from __future__ import annotations
+
+from random import SystemRandom
+
+
+class Pacing:
+    """Draws pauses from one distribution: uniform between two bounds, whatever the discard and the hands are."""
+
+    def __init__(self, least_ms: int, most_ms: int) -> None:
+        self._least = min(least_ms, most_ms)
+        self._most = max(least_ms, most_ms)
+        self._random = SystemRandom()
+
+    def draw_ms(self) -> int:
+        """Return the length of one pause in milliseconds."""
+        return self._random.randint(self._least, self._most)
