@@ -92,7 +92,8 @@ class DecisionOpened:
 
 @dataclass(frozen=True, slots=True)
 class ChoiceHeld:
-    """A seat answered a claim or robbing window that others may still decide; seen by that seat alone."""
+    """A seat answered a claim or robbing window, or passed in the opening round; seen by that seat alone. Every such
+    answer has one, whether or not others are still to decide, so that it tells nobody whether others are asked."""
 
     seat: Seat
     decision: int

@@ -134,10 +134,10 @@ def _act(state: HandState, seat: Seat, decision_id: int, action: Action) -> Tran
         play.take_opening(seat, action)
     else:
         answers = (*state.held[:seat], action, *state.held[seat + 1 :])
+        # Even the answer that decides is noted first: without that its seat would learn that nobody else was asked.
+        play.emit(ChoiceHeld(seat, decision_id, action))
         result = outcome(state, _source(state), answers)
-        if result is None:
-            play.emit(ChoiceHeld(seat, decision_id, action))
-        else:
+        if result is not None:
             play.close_window(decision.kind, result)
     return play.transition()
 

@@ -1,8 +1,8 @@
 """What one viewer may know of a hand (field case C130; architecture promise P5).
 
 A viewer is a seat, or ``SPECTATOR``. ``visible`` makes the viewer's copy of an event, from an allow-list by type: an
-event that is not listed reaches nobody. A ``SeatView`` is the picture that results. The law of this module: applying the
-visible copies of the events of a hand gives the same ``SeatView`` as ``view_of`` makes from the table's state.
+event that is not listed reaches nobody. A ``SeatView`` is the picture that results. The law of this module: applying
+the visible copies of the events of a hand gives the same ``SeatView`` as ``view_of`` makes from the table's state.
 """
 
 from __future__ import annotations
