@@ -24,6 +24,9 @@ from libs.chassis.settings import SettingsError
 
 CALLER_METADATA = "eastwind-caller"
 USER_METADATA = "authorization"
+CLIENT_ADDRESS_METADATA = "eastwind-client-address"
+"""The IP address of the player's connection, as the gateway saw it; accounts bounds log-ins by it."""
+
 ISSUER = "eastwind-accounts"
 AUDIENCE = "eastwind"
 ANY_SERVICE = "*"

@@ -1,4 +1,4 @@
-"""Ids: ordered ones for events and commands, unguessable ones for tables."""
+"""Ids: ordered ones for events, commands and accounts, unguessable ones for tables."""
 
 from __future__ import annotations
 
@@ -12,6 +12,11 @@ _TABLE_ID_LENGTH = 22
 
 def new_event_id() -> str:
     """A UUIDv7 as text: unique, and ordered by the time it was made."""
+    return str(uuid_utils.uuid7())
+
+
+def new_account_id() -> str:
+    """A UUIDv7 as text: unique, and with 74 random bits nothing to guess."""
     return str(uuid_utils.uuid7())
 
 
