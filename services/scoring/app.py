@@ -52,7 +52,7 @@ class ScoringService:
 
     async def start(self) -> None:
         """Return when hands can be scored. Raises `OSError` when a port is taken; then nothing is left running."""
-        self._lifecycle.on_stop("telemetry", self._close_telemetry)
+        self._lifecycle.on_stop("telemetry", self._telemetry.close)
         try:
             http = HttpSide(self._settings, self._telemetry.metrics)
             http.add_check("grpc", lambda: self._server.health.serving)
@@ -67,6 +67,3 @@ class ScoringService:
         """Finish the calls that run, at most `grace_s` seconds, and free everything."""
         self._lifecycle.on_stop("grpc", lambda: self._server.stop(grace_s), timeout_s=grace_s + 5.0)
         await self._lifecycle.stop()
-
-    async def _close_telemetry(self) -> None:
-        await asyncio.to_thread(self._telemetry.close)

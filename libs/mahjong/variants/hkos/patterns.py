@@ -6,18 +6,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from libs.mahjong.scores import Circumstance, WinMethod
-from libs.mahjong.shapes import KindMask, encode, mask_of
-from libs.mahjong.tiles import (
-    DRAGON_KINDS,
-    EAST,
-    FIRST_FLOWER,
-    FIRST_SEASON,
-    FLOWER_KINDS,
-    HONOUR_KINDS,
-    SEASON_KINDS,
-    TERMINAL_KINDS,
-    WIND_KINDS,
-)
 from libs.mahjong.variants.hkos.grouped import GroupedHand
 
 
@@ -41,18 +29,6 @@ class Pattern:
     count: Callable[[GroupedHand], int]
 
 
-SUITS: Final[tuple[KindMask, ...]] = tuple(mask_of(range(start, start + 9)) for start in (0, 9, 18))
-HONOURS: Final = mask_of(HONOUR_KINDS)
-WINDS: Final = mask_of(WIND_KINDS)
-DRAGONS: Final = mask_of(DRAGON_KINDS)
-TERMINALS: Final = mask_of(TERMINAL_KINDS)
-FLOWERS: Final = mask_of(FLOWER_KINDS)
-SEASONS: Final = mask_of(SEASON_KINDS)
-
-_GATES = encode((0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 8, 8))[0]
-NINE_GATES: Final = frozenset(_GATES + encode((rank,))[0] for rank in range(9))
-"""The codes of 1112345678999 with any tile of the suit."""
-
 _BEFORE_FIRST_DISCARD = int(Circumstance.BEFORE_FIRST_DISCARD)
 _FIRST_DISCARD = int(Circumstance.FIRST_DISCARD)
 _KONG_REPLACEMENT = int(Circumstance.KONG_REPLACEMENT)
@@ -66,65 +42,59 @@ def all_sequences(hand: GroupedHand) -> int:
     return hand.chows == 4
 
 
-def all_pungs(hand: GroupedHand) -> int:
-    """Four pungs or kongs and a pair."""
-    return not hand.chows and not hand.orphans
-
-
 def dragons(hand: GroupedHand) -> int:
     """How many pungs or kongs of dragons there are."""
-    return (hand.pungs & DRAGONS).bit_count()
-
-
-def small_three_dragons(hand: GroupedHand) -> int:
-    """Two dragon pungs or kongs and a pair of the third."""
-    return (hand.pungs & DRAGONS).bit_count() == 2 and hand.pair & DRAGONS > 0
-
-
-def big_three_dragons(hand: GroupedHand) -> int:
-    """Three dragon pungs or kongs."""
-    return hand.pungs & DRAGONS == DRAGONS
+    return hand.dragon_pungs
 
 
 def seat_wind(hand: GroupedHand) -> int:
     """A pung or kong of the seat wind of this hand."""
-    return hand.pungs >> EAST + hand.situation.seat_wind & 1
+    return hand.wind_pungs[hand.seat_wind]
 
 
 def prevailing_wind(hand: GroupedHand) -> int:
     """A pung or kong of the round's wind."""
-    return hand.pungs >> EAST + hand.situation.prevailing_wind & 1
+    return hand.wind_pungs[hand.prevailing_wind]
 
 
-def small_four_winds(hand: GroupedHand) -> int:
-    """Three wind pungs or kongs and a pair of the fourth."""
-    return (hand.pungs & WINDS).bit_count() == 3 and hand.pair & WINDS > 0
-
-
-def big_four_winds(hand: GroupedHand) -> int:
-    """Pungs or kongs of all four winds."""
-    return hand.pungs & WINDS == WINDS
+def all_pungs(hand: GroupedHand) -> int:
+    """Four pungs or kongs and a pair."""
+    return hand.chows == 0 and not hand.orphans
 
 
 def half_flush(hand: GroupedHand) -> int:
     """Tiles of one suit and honours, at least one of each [A38]."""
-    suited = hand.kinds & ~HONOURS
-    return suited > 0 and suited != hand.kinds and any(not suited & ~suit for suit in SUITS)
+    return hand.honours > 0 and hand.suits.count(0) == 2
+
+
+def small_three_dragons(hand: GroupedHand) -> int:
+    """Two dragon pungs or kongs and a pair of the third."""
+    return hand.dragon_pungs == 2 and hand.dragon_pair
 
 
 def pure_flush(hand: GroupedHand) -> int:
     """Tiles of one suit and nothing else."""
-    return any(not hand.kinds & ~suit for suit in SUITS)
+    return hand.honours == 0 and hand.suits.count(0) == 2
+
+
+def big_three_dragons(hand: GroupedHand) -> int:
+    """Three dragon pungs or kongs."""
+    return hand.dragon_pungs == 3
+
+
+def small_four_winds(hand: GroupedHand) -> int:
+    """Three wind pungs or kongs and a pair of the fourth."""
+    return sum(hand.wind_pungs) == 3 and hand.wind_pair
 
 
 def all_honours(hand: GroupedHand) -> int:
     """Winds and dragons only."""
-    return not hand.kinds & ~HONOURS
+    return hand.honours > 0 and not any(hand.suits)
 
 
 def all_terminals(hand: GroupedHand) -> int:
     """Ones and nines of the suits only."""
-    return not hand.kinds & ~TERMINALS
+    return any(hand.suits) and hand.honours == 0 and hand.simples == 0
 
 
 def thirteen_orphans(hand: GroupedHand) -> int:
@@ -134,7 +104,12 @@ def thirteen_orphans(hand: GroupedHand) -> int:
 
 def nine_gates(hand: GroupedHand) -> int:
     """1112345678999 and any tile of the suit, without any meld; the wait does not matter [A9]."""
-    return hand.gates in NINE_GATES
+    return hand.gates
+
+
+def big_four_winds(hand: GroupedHand) -> int:
+    """Pungs or kongs of all four winds."""
+    return all(hand.wind_pungs)
 
 
 def four_kongs(hand: GroupedHand) -> int:
@@ -144,37 +119,29 @@ def four_kongs(hand: GroupedHand) -> int:
 
 def heavenly_hand(hand: GroupedHand) -> int:
     """East wins with the tiles of the deal, before any kong [A11]."""
-    situation = hand.situation
-    return (
-        hand.circumstances & _DEALT == _BEFORE_FIRST_DISCARD
-        and situation.seat_wind == 0
-        and not situation.holding.melds
-    )
+    return hand.circumstances & _DEALT == _BEFORE_FIRST_DISCARD and hand.seat_wind == 0 and hand.kongs == 0
 
 
 def earthly_hand(hand: GroupedHand) -> int:
     """Another seat wins on East's first discard, before any kong [A12]."""
-    situation = hand.situation
     return (
-        hand.circumstances & _FIRST_TURN == _FIRST_DISCARD
-        and situation.seat_wind != 0
-        and situation.method is WinMethod.DISCARD
+        hand.circumstances & _FIRST_TURN == _FIRST_DISCARD and hand.seat_wind != 0 and hand.method is WinMethod.DISCARD
     )
 
 
 def self_draw(hand: GroupedHand) -> int:
     """The winner drew the winning tile, from either end."""
-    return hand.situation.method is WinMethod.SELF_DRAW
+    return hand.method is WinMethod.SELF_DRAW
 
 
 def kong_replacement(hand: GroupedHand) -> int:
     """The winning tile itself replaces a kong, not a bonus tile drawn for it [A16]."""
-    return hand.situation.method is WinMethod.SELF_DRAW and hand.circumstances & _KONG_REPLACEMENT > 0
+    return hand.method is WinMethod.SELF_DRAW and hand.circumstances & _KONG_REPLACEMENT > 0
 
 
 def robbing_a_kong(hand: GroupedHand) -> int:
     """The winning tile was being added to an exposed pung."""
-    return hand.situation.method is WinMethod.ROBBED_KONG
+    return hand.method is WinMethod.ROBBED_KONG
 
 
 def last_tile(hand: GroupedHand) -> int:
@@ -184,32 +151,32 @@ def last_tile(hand: GroupedHand) -> int:
 
 def no_bonus_tiles(hand: GroupedHand) -> int:
     """No flower or season is exposed."""
-    return not hand.bonus
+    return hand.no_bonus
 
 
 def own_flower(hand: GroupedHand) -> int:
     """The flower with the number of the own seat."""
-    return hand.bonus >> FIRST_FLOWER + hand.situation.seat_wind & 1
+    return hand.own_flower
 
 
 def own_season(hand: GroupedHand) -> int:
     """The season with the number of the own seat."""
-    return hand.bonus >> FIRST_SEASON + hand.situation.seat_wind & 1
+    return hand.own_season
 
 
 def complete_flowers(hand: GroupedHand) -> int:
     """All four flowers."""
-    return hand.bonus & FLOWERS == FLOWERS
+    return hand.all_flowers
 
 
 def complete_seasons(hand: GroupedHand) -> int:
     """All four seasons."""
-    return hand.bonus & SEASONS == SEASONS
+    return hand.all_seasons
 
 
 def all_bonus_tiles(hand: GroupedHand) -> int:
     """All eight flowers and seasons."""
-    return hand.bonus == FLOWERS | SEASONS
+    return hand.all_flowers and hand.all_seasons
 
 
 _C, _T, _L, _B = PatternClass.COMPONENT, PatternClass.TEN_FAAN, PatternClass.LIMIT, PatternClass.BONUS

@@ -1,8 +1,13 @@
-"""From a win to its faan and payments (hkos-3-v1 §1.6, §1.8, §1.10)."""
+"""From a win to its faan and payments (hkos-3-v1 §1.6, §1.8, §1.10).
 
-from functools import lru_cache
+The hot path turns a situation into an outline with lookups and additions only. What an outline is worth, and what is
+paid for it, is worked out from the patterns once and kept.
+"""
+
+from bisect import bisect_left
 from typing import Final
 
+from libs.mahjong.memo import Memo
 from libs.mahjong.scores import (
     HandScore,
     Holding,
@@ -14,93 +19,128 @@ from libs.mahjong.scores import (
     sum_payments,
 )
 from libs.mahjong.tiles import Wind
-from libs.mahjong.variants.hkos.grouped import declared_hand, grouped_hands
-from libs.mahjong.variants.hkos.patterns import PATTERNS, SECURED, SUPERSEDES, PatternClass
+from libs.mahjong.variants.hkos.grouped import (
+    CIRCUMSTANCES_SHIFT,
+    MELDS,
+    METHOD_SHIFT,
+    PREVAILING_WIND_SHIFT,
+    SEAT_AND_BONUS,
+    SOURCES,
+    GroupedHand,
+    Outline,
+    choices,
+    grouped_hand,
+    suit_outline,
+)
+from libs.mahjong.variants.hkos.patterns import PATTERNS, SECURED, SUPERSEDES, Pattern, PatternClass
 from libs.mahjong.variants.hkos.payments import CAP, MINIMUM, payments
 
 NO_WIN: Final = HandScore(legal=False, total=0, value=0, items=(), complete=False)
 """The score of tiles that are no winning shape."""
 
-_DIGIT: Final = 2
-"""Bits in a tally for the count of one pattern, 0..3."""
-_NO_TALLY: Final = -1
-_COUNTS: Final = tuple((place * _DIGIT, pattern.count) for place, pattern in enumerate(PATTERNS))
+_ITEMS: Final = {pattern.id: ScoreItem(pattern.id, pattern.name, pattern.faan, Unit.FAAN) for pattern in PATTERNS}
+_SUITS_KEPT: Final = 1 << 14
+_OUTLINES_KEPT: Final = 1 << 13
 
 
 def score(situation: WinSituation) -> HandScore:
     """The score of the grouping with the highest total; groupings are never mixed [A35].
 
     Not ``legal`` below 3 faan, counted before the cap and with every bonus; not ``complete`` when the tiles are no
-    winning shape.
+    winning shape. ``ValueError`` when the concealed kinds are not sorted.
     """
-    return _score_of_tally(_best_tally(situation))
-
-
-def certain(seat_wind: Wind, prevailing_wind: Wind, holding: Holding) -> tuple[ScoreItem, ...]:
-    """The patterns that declared melds and bonus tiles secure; §1.8 is applied among them."""
-    hand = declared_hand(WinSituation(seat_wind, prevailing_wind, holding, None, WinMethod.DISCARD))
-    tally = 0
-    for place, pattern in enumerate(PATTERNS):
-        if pattern.id in SECURED:
-            tally |= pattern.count(hand) << place * _DIGIT
-    return _score_of_tally(tally).items
+    return _SCORES[_outline(situation)]
 
 
 def settle(situation: WinSituation) -> WindSettlement:
     """The payments of a win. Raises ``ValueError`` when the win is not legal or its source does not fit the method."""
-    tally = _best_tally(situation)
-    worth = _score_of_tally(tally)
-    if not worth.legal:
-        raise ValueError(f"no legal win: {worth.total} faan, {MINIMUM} are needed")
-    winner, source = situation.seat_wind, situation.source
-    if (source is None) is not (situation.method is WinMethod.SELF_DRAW) or source == winner:
-        raise ValueError(f"a win by {situation.method.name} cannot have the source {source}")
-    return _settlement(winner, source, tally)
+    return _SETTLEMENTS[_outline(situation)]
 
 
-def _best_tally(situation: WinSituation) -> int:
-    """The counts of all patterns in the grouping that is worth most; ``_NO_TALLY`` when there is none."""
-    best, best_total = _NO_TALLY, -1
-    for hand in grouped_hands(situation):
-        tally = 0
-        for shift, count in _COUNTS:
-            tally |= count(hand) << shift
-        total = _score_of_tally(tally).total
-        if total > best_total:
-            best, best_total = tally, total
-    return best
+def certain(seat_wind: Wind, prevailing_wind: Wind, holding: Holding) -> tuple[ScoreItem, ...]:
+    """The patterns that declared melds and bonus tiles secure; §1.8 is applied among them."""
+    outline = SEAT_AND_BONUS[seat_wind][holding.bonus] + (prevailing_wind << PREVAILING_WIND_SHIFT)
+    outline += sum(MELDS[meld.kind][meld.tiles[0]] for meld in holding.melds)
+    hand = grouped_hand(outline + (WinMethod.DISCARD << METHOD_SHIFT))
+    return _itemised(hand, tuple(pattern for pattern in PATTERNS if pattern.id in SECURED))[0]
 
 
-@lru_cache(maxsize=1 << 12)
-def _score_of_tally(tally: int) -> HandScore:
-    """The score for the counts of all patterns, after one pattern has superseded another (§1.8)."""
-    if tally == _NO_TALLY:
-        return NO_WIN
-    counts = {
-        pattern.id: tally >> place * _DIGIT & (1 << _DIGIT) - 1
-        for place, pattern in enumerate(PATTERNS)
-        if tally >> place * _DIGIT & (1 << _DIGIT) - 1
-    }
-    removed: frozenset[str] = frozenset()
-    limit: str | None = None
-    for pattern in PATTERNS:
-        if pattern.id in counts and pattern.id not in removed:
-            removed |= SUPERSEDES.get(pattern.id, frozenset())
-            if pattern.cls is PatternClass.LIMIT:
-                limit = pattern.id
-    items = tuple(
-        ScoreItem(pattern.id, pattern.name, pattern.faan, Unit.FAAN)
-        for pattern in PATTERNS
-        if pattern.id not in removed
-        for _ in range(counts.get(pattern.id, 0))
+def clear_memory() -> None:
+    """Forget everything that was worked out, for measuring from a cold start."""
+    for memo in (_SUITS, _SCORES, _SETTLEMENTS):
+        memo.clear()
+
+
+def _outline(situation: WinSituation) -> Outline:
+    """The outline of the winner's tiles and of the win."""
+    holding = situation.holding
+    concealed = holding.concealed
+    dots, bamboo, honours = bisect_left(concealed, 9), bisect_left(concealed, 18), bisect_left(concealed, 27)
+    m, p, s, z = concealed[:dots], concealed[dots:bamboo], concealed[bamboo:honours], concealed[honours:]
+    winning = situation.winning
+    if winning is not None:
+        if winning < 9:
+            m += (winning,)
+        elif winning < 18:
+            p += (winning,)
+        elif winning < 27:
+            s += (winning,)
+        else:
+            z += (winning,)
+    outline = (
+        _SUITS[m]
+        + _SUITS[p]
+        + _SUITS[s]
+        + _SUITS[z]
+        + SEAT_AND_BONUS[situation.seat_wind][holding.bonus]
+        + SOURCES[situation.source]
+        + (situation.prevailing_wind << PREVAILING_WIND_SHIFT)
+        + (situation.method << METHOD_SHIFT)
+        + (situation.circumstances << CIRCUMSTANCES_SHIFT)
     )
+    for meld in holding.melds:
+        outline += MELDS[meld.kind][meld.tiles[0]]
+    return outline
+
+
+def _score_of(outline: Outline) -> HandScore:
+    splits = choices(outline)
+    if len(splits) > 1:
+        return max((_SCORES[split] for split in splits), key=lambda worth: worth.total)
+    hand = grouped_hand(outline)
+    if not hand.complete:
+        return NO_WIN
+    items, limit = _itemised(hand, PATTERNS)
     total = sum(item.amount for item in items)
     return HandScore(total >= MINIMUM, total, min(total, CAP), items, limit, complete=True)
 
 
-@lru_cache(maxsize=1 << 12)
-def _settlement(winner: Wind, source: Wind | None, tally: int) -> WindSettlement:
-    worth = _score_of_tally(tally)
+def _itemised(hand: GroupedHand, patterns: tuple[Pattern, ...]) -> tuple[tuple[ScoreItem, ...], str | None]:
+    """The patterns of a hand after one has superseded another (§1.8), and the id of the limit that decides."""
+    counts = {pattern.id: count for pattern in patterns if (count := int(pattern.count(hand)))}
+    removed: set[str] = set()
+    limit: str | None = None
+    for pattern in patterns:
+        if pattern.id in counts and pattern.id not in removed:
+            removed |= SUPERSEDES.get(pattern.id, frozenset())
+            if pattern.cls is PatternClass.LIMIT:
+                limit = pattern.id
+    items = tuple(_ITEMS[name] for name, count in counts.items() if name not in removed for _ in range(count))
+    return items, limit
+
+
+def _settlement_of(outline: Outline) -> WindSettlement:
+    worth, hand = _SCORES[outline], grouped_hand(choices(outline)[0])
+    if not worth.legal:
+        raise ValueError(f"no legal win: {worth.total} faan, {MINIMUM} are needed")
+    winner, source = hand.seat_wind, hand.source
+    if (source is None) is not (hand.method is WinMethod.SELF_DRAW) or source == winner:
+        raise ValueError(f"a win by {hand.method.name} cannot have the source {source}")
     paid = payments(winner, source, worth.value)
     scores = tuple(worth if wind == winner else None for wind in range(4))
     return WindSettlement(winner, scores, paid, sum_payments(paid))
+
+
+_SUITS: Final = Memo(suit_outline, _SUITS_KEPT)
+_SCORES: Final = Memo(_score_of, _OUTLINES_KEPT)
+_SETTLEMENTS: Final = Memo(_settlement_of, _OUTLINES_KEPT)

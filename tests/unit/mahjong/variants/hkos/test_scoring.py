@@ -2,11 +2,9 @@
 
 import pytest
 
-from libs.mahjong.engine.ruleset import ruleset
 from libs.mahjong.scores import Circumstance, HandScore, WinSituation
+from libs.mahjong.variants.hkos import RULESET as HKOS
 from tests.unit.mahjong.variants.hands import lines, won
-
-HKOS = ruleset("hkos-3-v1")
 
 
 def paid(situation: WinSituation) -> dict[str, int]:
