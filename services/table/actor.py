@@ -1,0 +1,403 @@
+"""One live table: takes its commands one at a time, has them decided, persists what happened, and only then tells.
+
+The actor has a task of its own only while commands wait. Nothing is acknowledged or shown before the append returned,
+so whatever a player was told survives the worker (promise P1); an append that another owner's epoch refuses ends the
+actor (promise P2).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Protocol
+
+import structlog
+
+from eastwind.table.v1 import event_pb2
+from libs.chassis.clocks import Clock
+from libs.chassis.drain import TaskOwner
+from libs.chassis.errors import (
+    EastwindError,
+    InvalidRequest,
+    OwnedElsewhere,
+    ResourceExhausted,
+    SequenceConflict,
+    StoreUnavailable,
+    Unavailable,
+)
+from libs.chassis.table_store import OutboxMessage
+from libs.contracts.tiles import InvalidMessage
+from libs.mahjong.engine.actions import Action, Reason, RuleViolation
+from libs.mahjong.engine.codec import encode_entry
+from libs.mahjong.engine.events import DecisionKind, HandSettled, HandStarted, TileDiscarded
+from libs.mahjong.engine.table import decide
+from libs.mahjong.engine.table_commands import Act, Entry, SettleHand, TableCommand, Tick
+from libs.mahjong.engine.table_snapshot import encode_state
+from libs.mahjong.engine.table_state import TablePhase, TableState
+from libs.mahjong.fairness import SECRET_BYTES
+from libs.mahjong.tiles import Seat
+from services.table.announcing import announcements, settled_message
+from services.table.audience import Audience, Subscriber
+from services.table.commands import Circumstances
+from services.table.pacing import Pacing
+from services.table.refusals import refusal_error
+
+CLOSED_KEPT_MS: Final = 10 * 60 * 1000
+"""A closed table can still be looked at for so long; then its keys are removed."""
+SNAPSHOT_AFTER_ENTRIES: Final = 256
+"""A table between two hands is snapshotted when its log has grown so long."""
+_log = structlog.get_logger(__name__)
+
+Make = Callable[[TableState, Circumstances], Sequence[TableCommand]]
+"""Makes the engine's commands from the state at the moment when their turn comes."""
+
+
+class Appender(Protocol):
+    """What the actor needs of the writer."""
+
+    async def append(
+        self,
+        table_id: str,
+        epoch: int,
+        expected_sequence: int,
+        entries: Sequence[bytes],
+        *,
+        due_ms: int | None,
+        outbox: Sequence[OutboxMessage],
+        snapshot: bytes | None,
+        trim_before: int | None,
+    ) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What all tables of a worker share.
+
+    ``settle`` returns the settlement of a hand that is over; ``think`` a computer player's action for a seat, or
+    ``None`` when none could be had. ``lost`` is called when the table turns out to live elsewhere.
+    """
+
+    appender: Appender
+    clock: Clock
+    tasks: TaskOwner
+    pacing: Pacing
+    thinking: Pacing
+    settle: Callable[[TableState], Awaitable[HandSettled]]
+    think: Callable[[TableState, Seat], Awaitable[Action | None]]
+    lost: Callable[[TableActor, bool], None]
+    mailbox: int
+
+
+@dataclass(slots=True)
+class _Request:
+    make: Make
+    answer: Callable[[EastwindError | None], None]
+    subscriber: Subscriber | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedTable:
+    """A table as read from the store, folded: its state, where its log ends, and the entries since its hand began."""
+
+    state: TableState
+    sequence: int
+    epoch: int
+    entries: tuple[Entry, ...]
+    settled: event_pb2.HandSettled | None
+
+
+_Step = tuple[TableState, Entry, TableState]
+"""The state before, what happened, the state after."""
+
+
+def _has(steps: Sequence[_Step], kind: type) -> bool:
+    return any(type(event) is kind for _, entry, _ in steps for event in entry.events)
+
+
+def _due_ms(state: TableState) -> int:
+    """Return when the table wants its next tick; a closed one when its keys may go."""
+    due = state.next_due_ms
+    return state.now_ms + CLOSED_KEPT_MS if due is None else due
+
+
+class TableActor:
+    """One live table of this worker."""
+
+    __slots__ = (
+        "_around",
+        "_bot_timers",
+        "_entries",
+        "_mailbox",
+        "_release_ms",
+        "_running",
+        "_settling",
+        "_since_snapshot",
+        "audience",
+        "closed",
+        "epoch",
+        "sequence",
+        "state",
+        "table_id",
+        "touched_ms",
+    )
+
+    def __init__(self, loaded: LoadedTable, around: Surroundings) -> None:
+        self.table_id = loaded.state.table_id
+        self.state = loaded.state
+        self.sequence = loaded.sequence
+        self.epoch = loaded.epoch
+        self.audience = Audience(self.table_id, around.clock.now_ms)
+        self.audience.remember(loaded.entries, loaded.settled)
+        self.closed = False
+        self.touched_ms = around.clock.now_ms()
+        self._around = around
+        self._entries = list(loaded.entries)
+        self._since_snapshot = len(loaded.entries)
+        self._mailbox: deque[_Request] = deque()
+        self._running: asyncio.Task[None] | None = None
+        self._settling = False
+        self._bot_timers: dict[Seat, asyncio.TimerHandle] = {}
+        self._release_ms = 0
+
+    def wake(self) -> None:
+        """Go on with whatever the state waits for: a settlement, computer players."""
+        self._follow_up()
+
+    def submit(
+        self, make: Make, answer: Callable[[EastwindError | None], None], subscriber: Subscriber | None = None
+    ) -> None:
+        """Put a command in line. ``answer`` is called once: with ``None`` when it was accepted, or with the refusal.
+
+        A full mailbox, and a table that is leaving, refuse at once.
+        """
+        if self.closed:
+            answer(OwnedElsewhere("the table has left this worker", owner=""))
+        elif len(self._mailbox) >= self._around.mailbox:
+            answer(ResourceExhausted("too many commands wait at this table"))
+        else:
+            self._mailbox.append(_Request(make, answer, subscriber))
+            if self._running is None:
+                self._running = self._around.tasks.spawn(self._run(), name="table")
+
+    async def ask(self, make: Make) -> None:
+        """Put a command in line and wait for its answer. Raises the refusal."""
+        answered: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+        def answer(error: EastwindError | None) -> None:
+            if answered.done():
+                return
+            if error is None:
+                answered.set_result(None)
+            else:
+                answered.set_exception(error)
+
+        self.submit(make, answer)
+        await answered
+
+    async def tick(self) -> None:
+        """Resolve whatever is due. Nothing happens when nothing is."""
+        await self.ask(lambda _, given: [Tick(given.now_ms, given.server_seed, given.hold_ms)])
+
+    async def quiesce(self) -> None:
+        """Take no more commands and wait for those in hand. Refuses the rest."""
+        self.closed = True
+        waiting, self._mailbox = self._mailbox, deque()
+        for request in waiting:
+            request.answer(OwnedElsewhere("the table has left this worker", owner=""))
+        if self._running is not None and self._running is not asyncio.current_task():
+            await asyncio.wait([self._running])
+        self._cancel_bots()
+
+    @property
+    def due_ms(self) -> int:
+        """When the table wants its next tick, unix ms."""
+        return _due_ms(self.state)
+
+    @property
+    def idle(self) -> bool:
+        """True when nobody watches, nothing waits and no clock runs: the table may leave memory."""
+        state = self.state
+        return (
+            not len(self.audience)
+            and self._running is None
+            and not self.audience.holds
+            and not self._settling
+            and not state.awaited_bots
+            and state.clock is None
+            and state.ready_deadline_ms is None
+        )
+
+    async def _run(self) -> None:
+        try:
+            while self._mailbox:
+                await self._carry_out(self._mailbox.popleft())
+        finally:
+            self._running = None
+
+    async def _carry_out(self, request: _Request) -> None:
+        now = self._around.clock.now_ms()
+        self.touched_ms = now
+        pause = self._pause_ms(now)
+        round_trip = request.subscriber.round_trip_ms if request.subscriber is not None else 0
+        given = Circumstances(now, secrets.token_bytes(SECRET_BYTES), pause, round_trip)
+        try:
+            transitions, state = self._decide(request.make, given)
+            if pause and not _has(transitions, TileDiscarded) and self._on_turn():
+                transitions, state = self._decide(request.make, replace(given, hold_ms=0))
+        except RuleViolation as refusal:
+            request.answer(refusal_error(refusal))
+            if refusal.reason is Reason.STALE_DECISION and request.subscriber is not None:
+                self.audience.resync(request.subscriber, lambda: self.state)
+            return
+        except InvalidMessage as invalid:
+            request.answer(InvalidRequest(str(invalid)))
+            return
+        if not transitions:
+            self.state = state
+            request.answer(None)
+            self._follow_up()
+            return
+        try:
+            settled = await self._persist(transitions, state)
+        except OwnedElsewhere as error:
+            request.answer(error)
+            self._leave(error)
+            return
+        except (SequenceConflict, StoreUnavailable, Unavailable) as error:
+            request.answer(Unavailable("the table store does not answer; try again"))
+            self._leave(error)
+            return
+        self.state = state
+        for entry_before, entry, entry_after in transitions:
+            if _has([(entry_before, entry, entry_after)], TileDiscarded):
+                self._release_ms = now + pause
+            self.audience.publish(entry_before, entry, entry_after, settled, self._release_ms)
+        request.answer(None)
+        self._follow_up()
+
+    def _decide(self, make: Make, given: Circumstances) -> tuple[list[_Step], TableState]:
+        """Return what the commands bring about, step by step, and the state after them. Raises their refusal."""
+        state = self.state
+        steps: list[_Step] = []
+        for command in make(state, given):
+            transition = decide(state, command)
+            if transition.entry.events:
+                steps.append((state, transition.entry, transition.state))
+            state = transition.state
+        return steps, state
+
+    async def _persist(self, steps: list[_Step], state: TableState) -> event_pb2.HandSettled | None:
+        """Append everything at once; returns the message of the settlement in it, if there is one."""
+        outbox: list[OutboxMessage] = []
+        settled = None
+        sequence = self.sequence
+        for before, entry, after in steps:
+            sequence += 1
+            if any(type(event) is HandSettled for event in entry.events):
+                settlement = next(event for event in entry.events if isinstance(event, HandSettled))
+                settled = settled_message(before, settlement)
+            outbox += announcements(before, entry, after, sequence, self._entries)
+            if _has([(before, entry, after)], HandStarted):
+                self._entries.clear()
+            self._entries.append(entry)
+        # Between two hands alone: the log since the start of a hand is what its record is made from.
+        between = state.phase is not TablePhase.PLAYING
+        due = settled is not None or self._since_snapshot > SNAPSHOT_AFTER_ENTRIES
+        snapshot = encode_state(state) if between and due else None
+        self.sequence = await self._around.appender.append(
+            self.table_id,
+            self.epoch,
+            self.sequence,
+            [encode_entry(entry) for _, entry, _ in steps],
+            due_ms=_due_ms(state),
+            outbox=outbox,
+            snapshot=snapshot,
+            trim_before=None if snapshot is None else sequence,
+        )
+        self._since_snapshot += len(steps)
+        if snapshot is not None:
+            self._entries.clear()
+            self._since_snapshot = 0
+        return settled
+
+    def _on_turn(self) -> bool:
+        hand = self.state.hand
+        return hand is not None and hand.decision is not None and hand.decision.kind is DecisionKind.TURN
+
+    def _pause_ms(self, now: int) -> int:
+        """Return how long the public events that follow are held back: a fresh pause on a turn, which may end in a
+        discard; what is left of the running pause in the window that the discard opened."""
+        if not self.state.settings.uniform_pacing:
+            return 0
+        return self._around.pacing.draw_ms() if self._on_turn() else max(0, self._release_ms - now)
+
+    def _follow_up(self) -> None:
+        if self.closed:
+            return
+        state = self.state
+        if state.needs_settlement and not self._settling:
+            self._settling = True
+            self._around.tasks.start(self._settle(), name="settle")
+        awaited = state.awaited_bots
+        for seat in [seat for seat in self._bot_timers if seat not in awaited]:
+            self._bot_timers.pop(seat).cancel()
+        for seat in awaited:
+            if seat not in self._bot_timers:
+                self._wake_bot(seat)
+
+    async def _settle(self) -> None:
+        state = self.state
+        try:
+            settlement = await self._around.settle(state)
+            await self.ask(lambda _, given: [SettleHand("", given.now_ms, settlement, given.server_seed)])
+        except EastwindError as error:
+            _log.warning("settlement was not accepted; the deadline settles", table_id=self.table_id, error=str(error))
+        finally:
+            self._settling = False
+
+    def _wake_bot(self, seat: Seat) -> None:
+        wait_ms = max(0, self._release_ms - self._around.clock.now_ms()) + self._around.thinking.draw_ms()
+        loop = asyncio.get_running_loop()
+        self._bot_timers[seat] = loop.call_later(wait_ms / 1000, self._bot_due, seat)
+
+    def _bot_due(self, seat: Seat) -> None:
+        if not self.closed:
+            self._around.tasks.start(self._play_bot(seat), name="bot")
+
+    async def _play_bot(self, seat: Seat) -> None:
+        """Have a computer player choose; when it does not, the decision's deadline chooses for it."""
+        state = self.state
+        decision = state.hand.decision if state.hand is not None else None
+        if decision is None or seat not in state.awaited_bots:
+            self._bot_timers.pop(seat, None)
+            return
+        number = decision.decision
+        action = await self._around.think(state, seat)
+        if action is None:
+            return
+        try:
+            await self.ask(lambda _, given: [Act("", given.now_ms, seat, number, action, 0, given.hold_ms)])
+        except EastwindError as error:
+            _log.debug("a computer player came too late", table_id=self.table_id, reason=error.reason)
+        finally:
+            if self._bot_timers.pop(seat, None) is not None:
+                self._follow_up()
+
+    def _cancel_bots(self) -> None:
+        for timer in self._bot_timers.values():
+            timer.cancel()
+        self._bot_timers.clear()
+
+    def _leave(self, error: EastwindError) -> None:
+        """The store did not take an append: whatever is in memory may be wrong, so the table leaves this worker."""
+        self.closed = True
+        self._cancel_bots()
+        waiting, self._mailbox = self._mailbox, deque()
+        for request in waiting:
+            request.answer(OwnedElsewhere("the table has left this worker", owner=""))
+        fenced = isinstance(error, OwnedElsewhere)
+        _log.warning("table leaves this worker", table_id=self.table_id, reason=error.reason, fenced=fenced)
+        self._around.lost(self, fenced)

@@ -1,0 +1,254 @@
+"""The tables that this worker owns: claimed on demand, renewed together, given up when idle, lost or draining."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+import structlog
+
+from libs.chassis.clocks import Clock
+from libs.chassis.drain import TaskOwner
+from libs.chassis.errors import EastwindError, OwnedElsewhere, StoreUnavailable, Unavailable
+from libs.chassis.table_store import Claimed, TableStore, WorkerInfo, WorkerRegistry, Writer
+from libs.chassis.telemetry import Metrics
+from libs.mahjong.engine.actions import Action
+from libs.mahjong.engine.codec import decode_entry, encode_entry
+from libs.mahjong.engine.events import HandSettled, HandStarted
+from libs.mahjong.engine.table import open_table
+from libs.mahjong.engine.table_applying import fold
+from libs.mahjong.engine.table_commands import Entry, GrantOutage, OpenTable
+from libs.mahjong.engine.table_snapshot import decode_state
+from libs.mahjong.engine.table_state import TablePhase, TableState
+from libs.mahjong.tiles import Seat
+from services.table.actor import LoadedTable, Surroundings, TableActor
+from services.table.announcing import announcements
+from services.table.pacing import Pacing
+from services.table.settings import TableWorkerSettings
+
+_DRAIN_AT_ONCE: Final = 64
+_log = structlog.get_logger(__name__)
+
+
+class LiveTables:
+    """All live tables of one worker."""
+
+    def __init__(
+        self,
+        settings: TableWorkerSettings,
+        worker: str,
+        store: TableStore,
+        writer: Writer,
+        registry: WorkerRegistry,
+        clock: Clock,
+        tasks: TaskOwner,
+        metrics: Metrics,
+        *,
+        settle: Callable[[TableState], Awaitable[HandSettled]],
+        think: Callable[[TableState, Seat], Awaitable[Action | None]],
+    ) -> None:
+        self._settings = settings
+        self.worker = worker
+        self._store = store
+        self._registry = registry
+        self._clock = clock
+        self._tasks = tasks
+        self._actors: dict[str, TableActor] = {}
+        self._loading: dict[str, asyncio.Future[TableActor]] = {}
+        self._address = ""
+        self.draining = False
+        self._around = Surroundings(
+            appender=writer,
+            clock=clock,
+            tasks=tasks,
+            pacing=Pacing(settings.pacing_least_ms, settings.pacing_most_ms),
+            thinking=Pacing(settings.bot_think_least_ms, settings.bot_think_most_ms),
+            settle=settle,
+            think=think,
+            lost=self._lost,
+            mailbox=settings.table_mailbox,
+        )
+        self._gauge = metrics.gauge("eastwind_live_tables", "Tables in this worker's memory")
+        self._moves = metrics.counter("eastwind_table_moves", "Tables that came or went", ("outcome",))
+
+    def __len__(self) -> int:
+        return len(self._actors)
+
+    async def open(self, command: OpenTable) -> str:
+        """Make a table, owned by this worker; returns the worker that owns it. A repeat returns who owns it already.
+
+        Raises ``RuleViolation`` for a table that cannot be, and the store's errors.
+        """
+        self._refuse_when_draining()
+        transition = open_table(command)
+        made = await self._store.create(
+            command.table_id,
+            self.worker,
+            encode_entry(transition.entry),
+            due_ms=transition.state.next_due_ms,
+            lease_ms=self._settings.table_lease_ms,
+            outbox=announcements(None, transition.entry, transition.state, 1, ()),
+        )
+        if made.created:
+            loaded = LoadedTable(transition.state, made.sequence, made.epoch, (transition.entry,), None)
+            self._keep(TableActor(loaded, self._around), "created")
+        return made.worker
+
+    async def get(self, table_id: str, *, take_over: bool = False) -> TableActor:
+        """Return the live table, claiming it from the store when it is not here.
+
+        Raises ``OwnedElsewhere`` while another worker's lease runs (unless ``take_over``) or this worker drains, and
+        ``TableUnknown``.
+        """
+        actor = self._actors.get(table_id)
+        if actor is not None and not actor.closed:
+            return actor
+        self._refuse_when_draining()
+        loading = self._loading.get(table_id)
+        if loading is None:
+            loading = self._loading[table_id] = asyncio.get_running_loop().create_future()
+            loading.add_done_callback(_retrieve)
+            self._tasks.start(self._load(table_id, take_over, loading), name="load-table")
+        return await asyncio.shield(loading)
+
+    async def tick(self, table_id: str, *, take_over: bool = False) -> None:
+        """Resolve what is due at the table; correct the deadline index when nothing was."""
+        actor = await self.get(table_id, take_over=take_over)
+        sequence = actor.sequence
+        if actor.state.phase is TablePhase.CLOSED and self._clock.now_ms() >= actor.due_ms:
+            await self._discard(actor)
+            return
+        await actor.tick()
+        if actor.sequence == sequence and not actor.closed:
+            await self._store.set_due(table_id, self.worker, actor.epoch, actor.due_ms)
+
+    async def keep_alive(self) -> None:
+        """Heartbeat, renew leases, and let idle tables go, until cancelled."""
+        pause_s = min(self._settings.table_lease_ms / 3, self._registry.ttl_ms / 3) / 1000
+        while True:
+            try:
+                await self._registry.heartbeat(self._about())
+                await self._renew()
+                await self._passivate()
+            except Unavailable as error:
+                _log.warning("leases not renewed; the store does not answer", error=str(error))
+            await asyncio.sleep(pause_s)
+
+    def announce(self, address: str) -> None:
+        """Tell under which address other services reach this worker; called before ``keep_alive``."""
+        self._address = address
+
+    async def heartbeat(self) -> None:
+        """Be in the registry from now on."""
+        await self._registry.heartbeat(self._about())
+
+    async def drain(self) -> int:
+        """Leave the registry and hand all tables over; returns how many. No table is taken any more."""
+        self.draining = True
+        try:
+            await self._registry.leave(self.worker)
+        except Unavailable as error:
+            _log.warning("the registry could not be left", error=str(error))
+        handed = 0
+        while self._actors or self._loading:
+            if self._loading:
+                await asyncio.wait(list(self._loading.values()))
+            batch = list(self._actors.values())[:_DRAIN_AT_ONCE]
+            await asyncio.gather(*(self._give_up(actor, "GOING_AWAY", "drained") for actor in batch))
+            handed += len(batch)
+        return handed
+
+    def _about(self) -> WorkerInfo:
+        settings = self._settings
+        return WorkerInfo(self.worker, self._address, len(self._actors), settings.table_capacity, self.draining)
+
+    def _refuse_when_draining(self) -> None:
+        if self.draining:
+            raise EastwindError("this worker takes no new tables", reason="DRAINING", retriable=True)
+
+    async def _load(self, table_id: str, take_over: bool, loading: asyncio.Future[TableActor]) -> None:
+        try:
+            claimed = await self._store.claim(table_id, self.worker, self._settings.table_lease_ms, take_over=take_over)
+            actor = TableActor(_fold(claimed), self._around)
+            self._keep(actor, "claimed")
+            if actor.state.clock is not None or actor.state.ready_deadline_ms is not None:
+                # Somebody's time was running while nobody could play: it is given back before anything else happens.
+                outage = claimed.outage_ms
+                await actor.ask(lambda _, given: [GrantOutage(given.now_ms, outage)])
+            actor.wake()
+            loading.set_result(actor)
+        except Exception as error:
+            loading.set_exception(error)
+        finally:
+            del self._loading[table_id]
+
+    def _keep(self, actor: TableActor, outcome: str) -> None:
+        self._actors[actor.table_id] = actor
+        self._gauge.set(len(self._actors))
+        self._moves.labels(outcome).inc()
+        actor.wake()
+
+    def _lost(self, actor: TableActor, fenced: bool) -> None:
+        """The table left by itself: another worker has it, or the store did not answer and it is loaded again."""
+        if self._actors.get(actor.table_id) is actor:
+            del self._actors[actor.table_id]
+            self._gauge.set(len(self._actors))
+            self._moves.labels("fenced" if fenced else "unsettled").inc()
+        actor.audience.end_all("NOT_OWNER")
+
+    async def _renew(self) -> None:
+        epochs = {table_id: actor.epoch for table_id, actor in self._actors.items()}
+        if not epochs:
+            return
+        for table_id in await self._store.renew(self.worker, epochs):
+            actor = self._actors.get(table_id)
+            if actor is not None and actor.epoch == epochs[table_id]:
+                await actor.quiesce()
+                self._lost(actor, True)
+
+    async def _passivate(self) -> None:
+        before = self._clock.now_ms() - int(self._settings.table_passivate_after_s * 1000)
+        idle = [actor for actor in self._actors.values() if actor.touched_ms < before and actor.idle]
+        for actor in idle:
+            await self._give_up(actor, "NOT_OWNER", "passivated")
+
+    async def _give_up(self, actor: TableActor, reason: str, outcome: str) -> None:
+        await actor.quiesce()
+        actor.audience.end_all(reason)
+        self._actors.pop(actor.table_id, None)
+        self._gauge.set(len(self._actors))
+        try:
+            await self._store.release(actor.table_id, self.worker, actor.epoch)
+            self._moves.labels(outcome).inc()
+        except (OwnedElsewhere, StoreUnavailable) as error:
+            # Its lease runs out; whoever needs the table then takes it.
+            _log.warning("table not released", table_id=actor.table_id, error=str(error))
+
+    async def _discard(self, actor: TableActor) -> None:
+        await actor.quiesce()
+        actor.audience.end_all("TABLE_CLOSED")
+        self._actors.pop(actor.table_id, None)
+        self._gauge.set(len(self._actors))
+        await self._store.delete(actor.table_id, self.worker, actor.epoch)
+        self._moves.labels("discarded").inc()
+
+
+def _fold(claimed: Claimed) -> LoadedTable:
+    snapshot = None if claimed.snapshot is None else decode_state(claimed.snapshot)
+    entries = [decode_entry(raw) for _, raw in claimed.entries]
+    state = fold(entries, snapshot)
+    return LoadedTable(state, claimed.sequence, claimed.epoch, _since_hand_began(entries), None)
+
+
+def _since_hand_began(entries: list[Entry]) -> tuple[Entry, ...]:
+    for place in range(len(entries) - 1, -1, -1):
+        if any(type(event) is HandStarted for event in entries[place].events):
+            return tuple(entries[place:])
+    return tuple(entries)
+
+
+def _retrieve(future: asyncio.Future[TableActor]) -> None:
+    """Mark a failed load as seen, also when nobody waits for it any more."""
+    if not future.cancelled():
+        future.exception()
