@@ -1,1 +1,9 @@
-"""Computer players: they see a seat's view, nothing else."""
+"""Computer players: they see a seat's view, nothing else.
+
+``choose`` is the whole interface. A ruleset's folder may bring its own ``guidance`` on which hands are worth heading
+for; the players themselves know no ruleset.
+"""
+
+from libs.mahjong.bots.choosing import Level, choose, warm_up
+
+__all__ = ["Level", "choose", "warm_up"]

@@ -62,6 +62,22 @@ def honour_profile(code: int) -> int:
     return name
 
 
+def chows_profile(code: int, honours: bool) -> int:
+    """The name of the profile of a code when only chows count as groups; honours then give the pair alone."""
+    key = code << 1 | honours
+    name = _CHOWS_PROFILES.get(key)
+    if name is None:
+        if len(_CHOWS_PROFILES) >= _SUMS_KEPT:
+            _CHOWS_PROFILES.clear()
+        if honours:
+            needs = _walk(code, 0, HONOUR_RANKS, _NO_CROSSING, runs=False, pungs=False)[_NO_CROSSING]
+            name = _name_of((_size(code), needs))
+        else:
+            name = _work_out_suit(code, pungs=False)
+        _CHOWS_PROFILES[key] = name
+    return name
+
+
 def sum_of(first: int, second: int) -> int:
     """The name of the profile of two suits together, each given by its name."""
     key = first << 16 | second
@@ -117,33 +133,36 @@ def _add(first: Needs, second: Needs) -> Needs:
     )
 
 
-def _work_out_suit(code: int) -> int:
+def _work_out_suit(code: int, pungs: bool = True) -> int:
     low, high = code % _LOW_CODES, code // _LOW_CODES
-    candidates = [_add(needs, _high_needs(high, crossing)) for crossing, needs in _low_needs(low)]
+    candidates = [_add(needs, _high_needs(high, crossing, pungs)) for crossing, needs in _low_needs(low, pungs)]
     return _name_of((_size(code), tuple(map(min, *candidates))))
 
 
 def _work_out_honours(code: int) -> int:
-    needs = _walk(code, 0, HONOUR_RANKS, _NO_CROSSING, runs=False)[_NO_CROSSING]
+    needs = _walk(code, 0, HONOUR_RANKS, _NO_CROSSING, runs=False, pungs=True)[_NO_CROSSING]
     return _name_of((_size(code), needs))
 
 
-@lru_cache(maxsize=_LOW_CODES)
-def _low_needs(code: int) -> tuple[tuple[_Crossing, Needs], ...]:
+@lru_cache(maxsize=2 * _LOW_CODES)
+def _low_needs(code: int, pungs: bool) -> tuple[tuple[_Crossing, Needs], ...]:
     """The needs of the lower ranks for every way in which chows may leave them upwards."""
-    return tuple(_walk(code, 0, _LOW_RANKS, _NO_CROSSING, runs=True).items())
+    return tuple(_walk(code, 0, _LOW_RANKS, _NO_CROSSING, runs=True, pungs=pungs).items())
 
 
-@lru_cache(maxsize=9 * _HIGH_CODES)
-def _high_needs(code: int, crossing: _Crossing) -> Needs:
+@lru_cache(maxsize=18 * _HIGH_CODES)
+def _high_needs(code: int, crossing: _Crossing, pungs: bool) -> Needs:
     """The needs of the upper ranks when such chows come in from below."""
-    return _walk(code, _LOW_RANKS, SUIT_RANKS, crossing, runs=True)[_NO_CROSSING]
+    return _walk(code, _LOW_RANKS, SUIT_RANKS, crossing, runs=True, pungs=pungs)[_NO_CROSSING]
 
 
-def _walk(code: int, first_rank: int, end_rank: int, crossing: _Crossing, runs: bool) -> dict[_Crossing, Needs]:
+def _walk(
+    code: int, first_rank: int, end_rank: int, crossing: _Crossing, runs: bool, pungs: bool
+) -> dict[_Crossing, Needs]:
     """The needs of some ranks, by the chows that are still open at the end; ``crossing`` are open at the start.
 
     A chow counts as a group at its lowest rank. At most two chows start at a rank: three equal ones are three pungs.
+    Without ``pungs`` only chows count as groups.
     """
     states = {(*crossing, 0, 0): 0}
     for rank in range(first_rank, end_rank):
@@ -152,10 +171,10 @@ def _walk(code: int, first_rank: int, end_rank: int, crossing: _Crossing, runs: 
         after: dict[tuple[int, int, int, int], int] = {}
         for (older, old, groups, pairs), lacking in states.items():
             for new in starts:
-                for pungs in range(2):
+                for pung in range(1 + pungs):
                     for pair in range(2 - pairs):
-                        copies = older + old + new + 3 * pungs + 2 * pair
-                        total = groups + new + pungs
+                        copies = older + old + new + 3 * pung + 2 * pair
+                        total = groups + new + pung
                         if copies <= COPIES and total <= MOST_GROUPS:
                             key = (old, new, total, pairs + pair)
                             cost = lacking + max(0, copies - have)
@@ -177,3 +196,4 @@ def _size(code: int) -> int:
 
 
 _SUMS: dict[int, int] = {}
+_CHOWS_PROFILES: dict[int, int] = {}
