@@ -42,7 +42,7 @@ DEALT: Final = 13
 
 def apply(picture: HandPicture, event: HandEvent) -> None:
     """Change ``picture`` by what happened. Total for every event that ``hand.decide`` or ``hand.start_hand`` made."""
-    _APPLIERS[type(event)](picture, event)
+    APPLIERS[type(event)](picture, event)
 
 
 def fold(ruleset: Ruleset, events: Iterable[HandEvent], moment: int = 0, dealer_wins: int = 0) -> HandState:
@@ -69,7 +69,7 @@ def _step(picture: HandPicture) -> None:
     picture.moment += 1
     picture.decision = None
     picture.held = NO_ANSWERS
-    picture.offers = {}
+    picture.offers = None
 
 
 def _hand_started(picture: HandPicture, event: HandStarted) -> None:
@@ -84,7 +84,8 @@ def _hand_started(picture: HandPicture, event: HandStarted) -> None:
 def _tiles_dealt(picture: HandPicture, event: TilesDealt) -> None:
     _step(picture)
     picture.wall.advance(WallEnd.FRONT, SEATS * DEALT)
-    for seat, tiles in zip(picture.seats, event.hands, strict=True):
+    for number, tiles in enumerate(event.hands):
+        seat = picture.own_seat(number)
         seat.count = DEALT
         if tiles is not None:
             seat.tiles = tiles
@@ -93,12 +94,14 @@ def _tiles_dealt(picture: HandPicture, event: TilesDealt) -> None:
 
 def _tile_drawn(picture: HandPicture, event: TileDrawn) -> None:
     _step(picture)
-    picture.wall.advance(draw_end(picture, event.source))
-    seat = picture.seats[event.seat]
+    seat = picture.own_seat(event.seat)
     seat.count += 1
-    seat.drawn_source = event.source
-    if event.source is DrawSource.WALL:
+    source = seat.drawn_source = event.source
+    if source is DrawSource.WALL:
+        picture.wall.front += 1
         seat.kongs_in_row = 0
+    else:
+        picture.wall.advance(draw_end(picture, source))
     tile = event.tile
     if tile is not None:
         tiles = seat.tiles
@@ -113,7 +116,7 @@ def _tile_drawn(picture: HandPicture, event: TileDrawn) -> None:
 
 def _bonus_exposed(picture: HandPicture, event: BonusExposed) -> None:
     _step(picture)
-    seat = picture.seats[event.seat]
+    seat = picture.own_seat(event.seat)
     seat.bonus = (*seat.bonus, event.tile)
     seat.count -= 1
     if not seat.hidden:
@@ -123,7 +126,7 @@ def _bonus_exposed(picture: HandPicture, event: BonusExposed) -> None:
 def _decision_opened(picture: HandPicture, event: DecisionOpened) -> None:
     picture.decision = event
     picture.held = NO_ANSWERS
-    picture.offers = {}
+    picture.offers = None
     if event.kind is DecisionKind.TURN:
         picture.turn = event.seats[0]
         picture.moment = event.decision
@@ -140,7 +143,7 @@ def _choice_held(picture: HandPicture, event: ChoiceHeld) -> None:
 
 def _tile_discarded(picture: HandPicture, event: TileDiscarded) -> None:
     _step(picture)
-    seat = picture.seats[event.seat]
+    seat = picture.own_seat(event.seat)
     _remove(seat, (event.tile,))
     seat.river = (*seat.river, Discard(event.tile, None, event.original_call))
     seat.drawn = None
@@ -154,14 +157,14 @@ def _tile_discarded(picture: HandPicture, event: TileDiscarded) -> None:
 def _meld_claimed(picture: HandPicture, event: MeldClaimed) -> None:
     _step(picture)
     meld = event.meld
-    seat = picture.seats[event.seat]
+    seat = picture.own_seat(event.seat)
     _remove(seat, tuple(tile for tile in meld.tiles if tile != meld.claimed))
     seat.melds = (*seat.melds, meld)
     seat.drawn = None
     seat.drawn_source = None
     seat.kongs_in_row = 1 if meld.kind is MeldKind.CLAIMED_KONG else 0
     assert meld.source is not None
-    _take_from_river(picture.seats[meld.source], event.seat)
+    _take_from_river(picture.own_seat(meld.source), event.seat)
     picture.last_discard = None
 
 
@@ -172,7 +175,7 @@ def _kong_declared(picture: HandPicture, event: KongDeclared) -> None:
 
 def _kong_completed(picture: HandPicture, event: KongCompleted) -> None:
     _step(picture)
-    seat = picture.seats[event.seat]
+    seat = picture.own_seat(event.seat)
     meld = event.meld
     if meld.kind is MeldKind.ADDED_KONG:
         _remove(seat, (added_tile(seat, meld),))
@@ -189,13 +192,13 @@ def _kong_completed(picture: HandPicture, event: KongCompleted) -> None:
 
 def _hand_won(picture: HandPicture, event: HandWon) -> None:
     _step(picture)
-    source = None if event.source is None else picture.seats[event.source]
-    if source is not None:
+    if event.source is not None:
+        source = picture.own_seat(event.source)
         if event.method is WinMethod.DISCARD:
             _take_from_river(source, event.seat)
         else:
             _remove(source, (event.tile,))
-    winner = picture.seats[event.seat]
+    winner = picture.own_seat(event.seat)
     _reveal(winner, tuple(sorted((*event.concealed, event.tile))))
     winner.drawn = event.tile if event.method is WinMethod.SELF_DRAW else None
     picture.last_discard = None
@@ -214,8 +217,9 @@ def _hand_settled(picture: HandPicture, event: HandSettled) -> None:
     picture.settlement = event
     for number, tiles in enumerate(event.revealed):
         if tiles is not None and number != event.winner:
-            _reveal(picture.seats[number], tiles)
-            picture.seats[number].drawn = None
+            seat = picture.own_seat(number)
+            _reveal(seat, tiles)
+            seat.drawn = None
 
 
 def added_tile(seat: SeatState, meld: Meld) -> Tile:
@@ -252,7 +256,7 @@ def _take_from_river(seat: SeatState, claimer: Seat) -> None:
     seat.river = (*seat.river[:-1], Discard(last.tile, claimer, last.original_call))
 
 
-_APPLIERS: Final[dict[type, Callable[[HandPicture, Any], None]]] = {
+APPLIERS: Final[dict[type, Callable[[HandPicture, Any], None]]] = {
     HandStarted: _hand_started,
     TilesDealt: _tiles_dealt,
     TileDrawn: _tile_drawn,
@@ -267,3 +271,4 @@ _APPLIERS: Final[dict[type, Callable[[HandPicture, Any], None]]] = {
     HandDrawn: _hand_drawn,
     HandSettled: _hand_settled,
 }
+"""What each type of event does to a picture."""

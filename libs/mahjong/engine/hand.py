@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from libs.mahjong.engine.actions import Action, ActionType, Reason, RuleViolation
-from libs.mahjong.engine.applying import DEALT, apply, draw_end, fold
+from libs.mahjong.engine.applying import APPLIERS, DEALT, apply, draw_end, fold
 from libs.mahjong.engine.checking import check
 from libs.mahjong.engine.claims import Outcome, outcome
 from libs.mahjong.engine.commands import Act, Command, Expire, Settle, Transition
@@ -37,11 +37,11 @@ from libs.mahjong.engine.events import (
 )
 from libs.mahjong.engine.legal import (
     addable,
-    claim_offer,
+    claim_offers,
     legal_actions,
     offer_of,
     opening_offer,
-    rob_offer,
+    rob_offers,
     win_score,
 )
 from libs.mahjong.engine.ruleset import Ruleset
@@ -108,13 +108,11 @@ def start_hand(
 
 def decide(state: HandState, command: Command) -> Transition:
     """Return what comes of a command. ``state`` is left as it is. Raises ``RuleViolation``."""
-    match command:
-        case Act(seat, decision, action):
-            return _act(state, seat, decision, action)
-        case Expire(decision):
-            return _expire(state, decision)
-        case Settle(settlement):
-            return _settle(state, settlement)
+    if isinstance(command, Act):
+        return _act(state, command.seat, command.decision, command.action)
+    if isinstance(command, Expire):
+        return _expire(state, command.decision)
+    return _settle(state, command.settlement)
 
 
 def _act(state: HandState, seat: Seat, decision_id: int, action: Action) -> Transition:
@@ -205,7 +203,7 @@ class _Play:
 
     def emit(self, event: HandEvent) -> None:
         self.events.append(event)
-        apply(self.state, event)
+        APPLIERS[type(event)](self.state, event)
 
     def transition(self) -> Transition:
         return Transition(tuple(self.events), self.state)
@@ -233,7 +231,7 @@ class _Play:
     def _draw_one(self, seat: Seat, source: DrawSource) -> bool:
         wall = self.state.wall
         end = draw_end(self.state, source)
-        if wall.left(end) == 0:
+        if not wall.left(end):
             wanted = source is DrawSource.WALL
             self.emit(HandDrawn(DrawnHandCause.WALL_EXHAUSTED if wanted else DrawnHandCause.REPLACEMENT_EXHAUSTED))
             return False
@@ -293,31 +291,11 @@ class _Play:
 
     def _discard(self, seat: Seat, tile: Tile, original_call: bool) -> None:
         self.emit(TileDiscarded(seat, tile, original_call))
-        offers = self._claim_offers(seat)
+        offers = claim_offers(self.state)
         if offers:
             self._open(self.state.moment, DecisionKind.CLAIM, tuple(offers), offers)
         else:
             self._next_draw(seat)
-
-    def _claim_offers(self, discarder: Seat) -> dict[Seat, Offer]:
-        state = self.state
-        offers: dict[Seat, Offer] = {}
-        for distance in range(1, SEATS):
-            seat = (discarder + distance) % SEATS
-            offer = claim_offer(state, seat)
-            if offer.actions:
-                offers[seat] = offer
-        return offers
-
-    def _rob_offers(self, declarer: Seat) -> dict[Seat, Offer]:
-        state = self.state
-        offers: dict[Seat, Offer] = {}
-        for distance in range(1, SEATS):
-            seat = (declarer + distance) % SEATS
-            offer = rob_offer(state, seat)
-            if offer.actions:
-                offers[seat] = offer
-        return offers
 
     def _next_draw(self, discarder: Seat) -> None:
         seat = (discarder + 1) % SEATS
@@ -333,7 +311,7 @@ class _Play:
         else:
             meld = concealed_kong(action.tiles)
         self.emit(KongDeclared(seat, meld))
-        offers = self._rob_offers(seat)
+        offers = rob_offers(state)
         if offers:
             place = 0 if state.turn is not None else state.seat_wind(seat)
             self._open(state.moment + place, DecisionKind.ROB, tuple(offers), offers)

@@ -20,7 +20,8 @@ from libs.mahjong.engine.situations import (
 from libs.mahjong.engine.state import SEATS, HandPicture, Offer, SeatState
 from libs.mahjong.melds import Meld, MeldKind
 from libs.mahjong.scores import HandScore, WinMethod
-from libs.mahjong.shapes import count, is_win, orphans_waits, waits, without_tile
+from libs.mahjong.shapes import UNIT_OF_KIND, count, is_win, orphans_waits, waits, without_tile
+from libs.mahjong.shapes.encoding import BASE, SUIT_RANKS
 from libs.mahjong.tiles import (
     COPIES,
     EAST,
@@ -28,6 +29,7 @@ from libs.mahjong.tiles import (
     RANK_OF_KIND,
     REGULAR_KINDS,
     REGULAR_TILES,
+    SUIT_OF_KIND,
     Kind,
     Seat,
     Tile,
@@ -39,7 +41,20 @@ DISCARDS: Final = tuple(Action(ActionType.DISCARD, (tile,)) for tile in range(RE
 
 NOTHING: Final = Offer(())
 
-_RANKS: Final = 9
+_RUN_STEPS: Final = tuple(
+    tuple(
+        steps
+        for steps in ((-2, -1), (-1, 1), (1, 2))
+        if kind < EAST and RANK_OF_KIND[kind] + steps[0] >= 1 and RANK_OF_KIND[kind] + steps[1] <= SUIT_RANKS
+    )
+    for kind in range(REGULAR_KINDS)
+)
+"""For every kind the distances to the two others of each chow that it completes, the lowest chow first."""
+_RUNS: Final = tuple(
+    tuple((UNIT_OF_KIND[kind + low], UNIT_OF_KIND[kind + high]) for low, high in _RUN_STEPS[kind])
+    for kind in range(REGULAR_KINDS)
+)
+"""The same two kinds as what they weigh in the code of their suit."""
 
 _ADDED_KONGS: Final = tuple(Action(ActionType.ADDED_KONG, (tile,)) for tile in range(REGULAR_TILES))
 _CONCEALED_KONGS: Final = tuple(Action(ActionType.CONCEALED_KONG, tiles_of_kind(kind)) for kind in range(REGULAR_KINDS))
@@ -65,10 +80,12 @@ def offer_of(picture: HandPicture, seat: Seat) -> Offer:
     decision = picture.decision
     if decision is None or seat not in decision.seats or picture.held[seat] is not None:
         return NOTHING
-    offer = picture.offers.get(seat)
+    offers = picture.offers
+    if offers is None:
+        offers = picture.offers = {}
+    offer = offers.get(seat)
     if offer is None:
-        offer = _find_offer(picture, decision, seat)
-        picture.offers[seat] = offer
+        offer = offers[seat] = _find_offer(picture, decision, seat)
     return offer
 
 
@@ -117,6 +134,29 @@ def opening_offer(picture: HandPicture, seat: Seat) -> Offer:
     return Offer((*actions, PASS), score)
 
 
+def claim_offers(picture: HandPicture) -> dict[Seat, Offer]:
+    """What each seat may do with the newest discard, the nearest first; seats that cannot use it are left out."""
+    discard = picture.last_discard
+    assert discard is not None
+    kind = KIND_OF[discard.tile]
+    suit, unit = SUIT_OF_KIND[kind], UNIT_OF_KIND[kind]
+    found: dict[Seat, Offer] = {}
+    for distance in range(1, SEATS):
+        seat = (discard.seat + distance) % SEATS
+        holder = picture.seats[seat]
+        code = holder.codes[suit]
+        # Most seats cannot use most tiles: see that before anything is built.
+        if (
+            code // unit % BASE >= 2
+            or (distance == 1 and code and any(code // low % BASE and code // high % BASE for low, high in _RUNS[kind]))
+            or waits_of(holder) >> kind & 1
+        ):
+            offer = claim_offer(picture, seat)
+            if offer.actions:
+                found[seat] = offer
+    return found
+
+
 def claim_offer(picture: HandPicture, seat: Seat) -> Offer:
     """What ``seat`` may do with the newest discard; nothing when it cannot use it (hkos-3-v1 §1.4)."""
     discard = picture.last_discard
@@ -132,11 +172,11 @@ def claim_offer(picture: HandPicture, seat: Seat) -> Offer:
     if not holder.original_call:
         copies = count(holder.codes, kind)
         if copies >= 2:
-            held = [tile for tile in holder.tiles if KIND_OF[tile] == kind]
+            held = _copies(holder, kind)
             if copies == 3 and may_declare_kong(picture):
-                actions.append(Action(ActionType.CLAIMED_KONG, tuple(held)))
-            actions.append(Action(ActionType.PUNG, (held[0], held[1])))
-        if seat == (discard.seat + 1) % SEATS and kind < EAST:
+                actions.append(Action(ActionType.CLAIMED_KONG, held))
+            actions.append(Action(ActionType.PUNG, held[:2]))
+        if seat == (discard.seat + 1) % SEATS:
             actions += _chows(holder, kind)
     if not actions:
         return NOTHING
@@ -144,12 +184,28 @@ def claim_offer(picture: HandPicture, seat: Seat) -> Offer:
     return Offer(tuple(actions), score)
 
 
+def rob_offers(picture: HandPicture) -> dict[Seat, Offer]:
+    """What each seat may do against the declared kong, the nearest first; seats that cannot rob it are left out."""
+    kong = picture.kong
+    assert kong is not None
+    found: dict[Seat, Offer] = {}
+    for distance in range(1, SEATS):
+        seat = (kong.seat + distance) % SEATS
+        offer = rob_offer(picture, seat)
+        if offer.actions:
+            found[seat] = offer
+    return found
+
+
 def rob_offer(picture: HandPicture, seat: Seat) -> Offer:
-    """What ``seat`` may do against the declared kong; nothing when it cannot rob it (hkos-3-v1 §1.5)."""
+    """What ``seat`` may do against the declared kong; nothing when it cannot rob it (hkos-3-v1 §1.5).
+
+    The dealer holds fourteen tiles in the opening round and cannot (classical B22).
+    """
     kong = picture.kong
     assert kong is not None
     holder = picture.seats[seat]
-    if seat == kong.seat or holder.count % 3 != 1:
+    if holder.count % 3 != 1:
         return NOTHING
     kind = kong.meld.base_kind
     waiting = waits_of(holder) if kong.meld.kind is MeldKind.ADDED_KONG else orphans_waits(*holder.codes)
@@ -196,14 +252,8 @@ def discardable(holder: SeatState) -> tuple[Tile, ...]:
     """The tiles that may be discarded, equal ones once, ascending; after an Original Call the drawn one alone."""
     if holder.original_call:
         return () if holder.drawn is None else (holder.drawn,)
-    found: list[Tile] = []
-    last = -1
-    for tile in holder.tiles:
-        kind = KIND_OF[tile]
-        if kind != last:
-            found.append(tile)
-            last = kind
-    return tuple(found)
+    tiles = holder.tiles
+    return tuple([tile for tile, lower in zip(tiles, (-COPIES, *tiles), strict=False) if tile >> 2 != lower >> 2])
 
 
 def may_call(picture: HandPicture, holder: SeatState) -> bool:
@@ -240,15 +290,13 @@ def addable(holder: SeatState) -> list[tuple[Tile, Meld]]:
 
 
 def _chows(holder: SeatState, kind: Kind) -> list[Action]:
-    rank = RANK_OF_KIND[kind]
-    found: list[Action] = []
-    for low, high in ((-2, -1), (-1, 1), (1, 2)):
-        if rank + low >= 1 and rank + high <= _RANKS:
-            first, second = kind + low, kind + high
-            if count(holder.codes, first) and count(holder.codes, second):
-                found.append(Action(ActionType.CHOW, (_lowest(holder, first), _lowest(holder, second))))
-    return found
+    code = holder.codes[SUIT_OF_KIND[kind]]
+    return [
+        Action(ActionType.CHOW, (_copies(holder, kind + low)[0], _copies(holder, kind + high)[0]))
+        for (low_unit, high_unit), (low, high) in zip(_RUNS[kind], _RUN_STEPS[kind], strict=True)
+        if code // low_unit % BASE and code // high_unit % BASE
+    ]
 
 
-def _lowest(holder: SeatState, kind: Kind) -> Tile:
-    return next(tile for tile in holder.tiles if KIND_OF[tile] == kind)
+def _copies(holder: SeatState, kind: Kind) -> tuple[Tile, ...]:
+    return tuple([tile for tile in holder.tiles if KIND_OF[tile] == kind])

@@ -1,8 +1,8 @@
 """What is known about a hand at one moment: by the table (``HandState``), or by one viewer (``views.SeatView``).
 
 Both are the same picture and follow the same events; a viewer's picture lacks the tiles that it may not know. Pictures
-are changed by ``applying.apply`` alone; whoever wants to look ahead copies first. Everything inside but the four seats
-and the wall is immutable, so a copy is cheap.
+are changed by ``applying.apply`` alone; whoever wants to look ahead copies first. A copy is cheap: everything inside
+but the wall and the seats is immutable, and a seat is copied by the first picture that changes it.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from libs.mahjong.tiles import Seat, Tile, Wind
 
 SEATS: Final = 4
+_ALL_SHARED: Final = (1 << SEATS) - 1
 NO_ANSWERS: Final[tuple[None, None, None, None]] = (None, None, None, None)
 
 
@@ -150,8 +151,9 @@ class HandPicture:
     ``moment`` counts public steps (see ``events``). ``turn`` is the seat of the running or last turn, ``None`` before
     the first. ``decision`` is what is being asked, and ``held`` the answers given so far, by seat. ``last_discard`` is
     the newest discard if nobody claimed it (so far), ``kong`` a declared kong that may still be robbed. ``result`` and
-    ``settlement`` end the hand. ``offers`` keeps the offers of the open decision by seat once somebody asked.
-    ``dealer_wins`` is the number of hands that the dealer won in a row, as dealer, before this one.
+    ``settlement`` end the hand. ``dealer_wins`` is the number of hands that the dealer won in a row, as dealer, before
+    this one. ``offers`` keeps the offers of the open decision by seat once somebody asked; ``shared`` has a bit for
+    every seat that other pictures hold too.
     """
 
     __slots__ = (
@@ -170,6 +172,7 @@ class HandPicture:
         "ruleset",
         "seats",
         "settlement",
+        "shared",
         "turn",
         "wall",
     )
@@ -185,6 +188,7 @@ class HandPicture:
         self.moment = moment
         self.wall = Wall(None, ruleset.wall.kong_box)
         self.seats = [SeatState() for _ in range(SEATS)]
+        self.shared = 0
         self.turn: Seat | None = None
         self.decision: DecisionOpened | None = None
         self.held: tuple[Action | None, ...] = NO_ANSWERS
@@ -192,7 +196,7 @@ class HandPicture:
         self.kong: KongDeclared | None = None
         self.result: HandWon | HandDrawn | None = None
         self.settlement: HandSettled | None = None
-        self.offers: dict[Seat, Offer] = {}
+        self.offers: dict[Seat, Offer] | None = None
 
     def copy(self) -> Self:
         """An equal picture of its own."""
@@ -210,7 +214,8 @@ class HandPicture:
         other.commitment = self.commitment
         other.moment = self.moment
         other.wall = self.wall.copy()
-        other.seats = [seat.copy() for seat in self.seats]
+        other.seats = self.seats.copy()
+        other.shared = self.shared = _ALL_SHARED
         other.turn = self.turn
         other.decision = self.decision
         other.held = self.held
@@ -219,6 +224,15 @@ class HandPicture:
         other.result = self.result
         other.settlement = self.settlement
         other.offers = self.offers
+
+    def own_seat(self, number: Seat) -> SeatState:
+        """The seat, ready to be changed in this picture alone."""
+        seat = self.seats[number]
+        bit = 1 << number
+        if self.shared & bit:
+            self.shared ^= bit
+            seat = self.seats[number] = seat.copy()
+        return seat
 
     def seat_wind(self, seat: Seat) -> Wind:
         """The wind of a seat in this hand."""

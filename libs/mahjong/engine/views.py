@@ -78,6 +78,14 @@ def visible(event: HandEvent, viewer: Seat) -> HandEvent | None:
     return None if see is None else see(event, viewer)
 
 
+def visible_copies(event: HandEvent) -> tuple[HandEvent | None, ...]:
+    """Return every viewer's copy at once: those of the seats 0..3, then the spectator's."""
+    if type(event) in _PUBLIC:
+        return (event, event, event, event, event)
+    see = _VISIBLE.get(type(event))
+    return _NOBODY if see is None else tuple([see(event, viewer) for viewer in _VIEWERS])
+
+
 def apply_visible(view: SeatView, event: HandEvent) -> None:
     """Change ``view`` by the viewer's copy of an event."""
     apply(view, event)
@@ -108,7 +116,8 @@ def view_of(state: HandState, viewer: Seat) -> SeatView:
     view.kong = state.kong
     view.result = state.result
     view.settlement = state.settlement
-    view.offers = {}
+    view.shared = 0
+    view.offers = None
     return view
 
 
@@ -149,6 +158,9 @@ def _choice_held(event: ChoiceHeld, viewer: Seat) -> ChoiceHeld | None:
 
 _HIDDEN_DRAWS: Final = {(seat, source): TileDrawn(seat, None, source) for seat in range(SEATS) for source in DrawSource}
 
+_VIEWERS: Final = (0, 1, 2, 3, SPECTATOR)
+_NOBODY: Final = (None,) * len(_VIEWERS)
+
 _VISIBLE: Final[dict[type, Callable[[Any, Seat], HandEvent | None]]] = {
     HandStarted: _hand_started,
     TilesDealt: _tiles_dealt,
@@ -164,3 +176,5 @@ _VISIBLE: Final[dict[type, Callable[[Any, Seat], HandEvent | None]]] = {
     HandDrawn: _public,
     HandSettled: _public,
 }
+
+_PUBLIC: Final = frozenset(kind for kind, see in _VISIBLE.items() if see is _public)
