@@ -9,6 +9,7 @@ from __future__ import annotations
 import hmac
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Self
 
 from libs.mahjong.clocks import STANDARD, TimeControl
 from libs.mahjong.engine.actions import Action
@@ -72,7 +73,45 @@ class SimulatedTable:
     seed: bytes
     entries: list[Entry] = field(default_factory=list)
     records: list[HandRecord] = field(default_factory=list)
-    _hand_entries: list[Entry] = field(default_factory=list)
+    _since_record: list[Entry] = field(default_factory=list)
+
+    @classmethod
+    def open(
+        cls,
+        ruleset_id: str,
+        policies: Sequence[Policy],
+        seed: bytes,
+        *,
+        table_id: str = "simulated",
+        control: TimeControl = STANDARD,
+        rated: bool = False,
+        first_dealer: Seat = 0,
+        players: Sequence[Occupant | None] | None = None,
+        start_ms: int = 1_000_000,
+    ) -> Self:
+        """Return a table of that ruleset. Without ``players`` four humans hold the seats, each with a commitment.
+
+        Raises ``RuleViolation`` as ``open_table``.
+        """
+        first, second, third, fourth = players or [
+            Occupant(f"account-{seat}", f"Player {seat + 1}") for seat in range(4)
+        ]
+        seals = [commit(derived_seed(seed, "nonce", seat, 1)) for seat in range(4)]
+        opened = open_table(
+            OpenTable(
+                id="open",
+                now_ms=start_ms,
+                table_id=table_id,
+                settings=TableSettings(ruleset_id, control, rated, uniform_pacing=False),
+                first_dealer=first_dealer,
+                occupants=(first, second, third, fourth),
+                server_seed=derived_seed(seed, "server", 0),
+                commitments=(seals[0], seals[1], seals[2], seals[3]),
+            )
+        )
+        table = cls(opened.state, policies, seed)
+        table.adopt(None, opened)
+        return table
 
     @property
     def now_ms(self) -> int:
@@ -83,18 +122,19 @@ class SimulatedTable:
         """Decide a command and take over what comes of it. Raises ``RuleViolation``."""
         before = self.state
         transition = decide(before, command)
-        self._take(before, transition)
+        self.adopt(before, transition)
         return transition
 
-    def _take(self, before: TableState | None, transition: TableTransition) -> None:
+    def adopt(self, before: TableState | None, transition: TableTransition) -> None:
+        """Take over what came of a command; ``before`` is the state that decided it."""
         self.state = transition.state
         if not transition.entry.events:
             return
         self.entries.append(transition.entry)
-        self._hand_entries.append(transition.entry)
+        self._since_record.append(transition.entry)
         if before is not None and before.needs_settlement and self.state.settled is not None:
-            self.records.append(hand_record(before, self._hand_entries))
-            self._hand_entries.clear()
+            self.records.append(hand_record(before, self._since_record))
+            self._since_record.clear()
 
     def fresh_seed(self) -> bytes:
         """The next server seed of this run."""
@@ -157,40 +197,6 @@ class SimulatedTable:
             yield self.play_hand()
 
 
-def simulated_table(
-    ruleset_id: str,
-    policies: Sequence[Policy],
-    seed: bytes,
-    *,
-    table_id: str = "simulated",
-    control: TimeControl = STANDARD,
-    rated: bool = False,
-    first_dealer: Seat = 0,
-    players: Sequence[Occupant] | None = None,
-    start_ms: int = 1_000_000,
-) -> SimulatedTable:
-    """Return a table of that ruleset with four players at its first ready step. Raises ``RuleViolation``."""
-    first, second, third, fourth = players or tuple(
-        Occupant(f"account-{seat}", f"Player {seat + 1}") for seat in range(4)
-    )
-    nonces = [derived_seed(seed, "nonce", seat, 1) for seat in range(4)]
-    opened = open_table(
-        OpenTable(
-            id="open",
-            now_ms=start_ms,
-            table_id=table_id,
-            settings=TableSettings(ruleset_id, control, rated, uniform_pacing=False),
-            first_dealer=first_dealer,
-            occupants=(first, second, third, fourth),
-            server_seed=derived_seed(seed, "server", 0),
-            commitments=(commit(nonces[0]), commit(nonces[1]), commit(nonces[2]), commit(nonces[3])),
-        )
-    )
-    table = SimulatedTable(opened.state, policies, seed)
-    table._take(None, opened)
-    return table
-
-
 def play_hand(ruleset_id: str, policies: Sequence[Policy], seed: bytes) -> HandRecord:
     """Return the record of one hand of that ruleset, played by four policies; the same for the same seed."""
-    return simulated_table(ruleset_id, policies, seed).play_hand()
+    return SimulatedTable.open(ruleset_id, policies, seed).play_hand()

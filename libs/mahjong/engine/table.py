@@ -104,11 +104,11 @@ def decide(state: TableState, command: TableCommand) -> TableTransition:
         case OpenTable():
             raise _invalid("the table is open")
         case Tick():
-            play = _Play(state.shallow_copy(), command.now_ms)
+            play = _Play(state, command.now_ms)
             _tick(play, command)
             return play.transition("")
         case GrantOutage():
-            play = _Play(state.shallow_copy(), command.now_ms)
+            play = _Play(state, command.now_ms)
             if command.outage_ms > 0 and state.phase is not TablePhase.CLOSED:
                 play.emit(OutageGranted(command.outage_ms))
             return play.transition("")
@@ -116,7 +116,7 @@ def decide(state: TableState, command: TableCommand) -> TableTransition:
         return TableTransition(Entry(state.now_ms, command.id, ()), state, repeated=True)
     if state.phase is TablePhase.CLOSED:
         raise RuleViolation(Reason.TABLE_CLOSED, "the table is closed")
-    play = _Play(state.shallow_copy(), command.now_ms)
+    play = _Play(state, command.now_ms)
     match command:
         case Act():
             _act(play, command)
@@ -151,7 +151,9 @@ def _act(play: _Play, command: Act) -> None:
     result = hands.decide(state.hand, hand_commands.Act(seat, command.decision, command.action))
     assert decision is not None
     own_turn = decision.kind is DecisionKind.TURN
-    left = state.clocks[seat].measured(command.round_trip_ms)
+    left = state.clocks[seat]
+    if command.round_trip_ms > 0:
+        left = left.measured(command.round_trip_ms)
     if clock is not None and timed:
         left = left.answered(clock.wait.charge(play.now_ms, clock.allowance_of(seat)), own_turn=own_turn)
     elif own_turn:
@@ -247,17 +249,21 @@ def _tick(play: _Play, command: Tick) -> None:
 class _Play:
     """An entry in the making: every event is applied at once, and what follows is read from the state."""
 
-    __slots__ = ("events", "now_ms", "state")
+    __slots__ = ("before", "events", "now_ms", "state")
 
-    def __init__(self, state: TableState, now_ms: int) -> None:
-        """``state`` is the caller's to change. Time never runs backwards, whatever the caller's clock says."""
-        self.state = state
-        self.now_ms = max(now_ms, state.now_ms)
+    def __init__(self, before: TableState, now_ms: int) -> None:
+        """``before`` is left as it is. Time never runs backwards, whatever the caller's clock says."""
+        self.before = before
+        self.state = before.shallow_copy()
+        self.now_ms = max(now_ms, before.now_ms)
         self.events: list[TableEvent] = []
 
     def transition(self, command_id: str) -> TableTransition:
+        entry = Entry(self.now_ms, command_id, tuple(self.events))
+        if not self.events:
+            return TableTransition(entry, self.before)
         remember(self.state, command_id)
-        return TableTransition(Entry(self.now_ms, command_id, tuple(self.events)), self.state)
+        return TableTransition(entry, self.state)
 
     def emit(self, event: OwnTableEvent) -> None:
         self.events.append(event)

@@ -111,11 +111,17 @@ def note(state: TableState, event: TableEvent, at_ms: int) -> None:
         hidden(state, event, at_ms)
     note_public(state, event)
     seen = audience(event)
-    first, second, third, fourth, spectators = state.stream
+    first, second, third, fourth, spectators = state.stream_sequence
     if seen is EVERYBODY:
-        state.stream = (first + 1, second + 1, third + 1, fourth + 1, spectators + 1)
+        state.stream_sequence = (first + 1, second + 1, third + 1, fourth + 1, spectators + 1)
     else:
-        state.stream = (first + seen[0], second + seen[1], third + seen[2], fourth + seen[3], spectators + seen[4])
+        state.stream_sequence = (
+            first + seen[0],
+            second + seen[1],
+            third + seen[2],
+            fourth + seen[3],
+            spectators + seen[4],
+        )
 
 
 def note_public(picture: TablePicture, event: TableEvent) -> None:

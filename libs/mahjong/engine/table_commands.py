@@ -86,8 +86,9 @@ class ConfirmReady:
 class Act:
     """The seat answers a decision.
 
-    ``round_trip_ms`` is the round trip that the server last measured on the seat's connection. ``hold_ms`` says how
-    long the worker holds back what follows: the clock of an own turn that opens starts only then (architecture §11).
+    ``round_trip_ms`` is the round trip that the server last measured on the seat's connection, 0 when it has none.
+    ``hold_ms`` says how long the worker holds back what follows: the clock of an own turn that opens starts only then
+    (architecture §11).
     """
 
     id: str

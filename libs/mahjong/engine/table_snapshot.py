@@ -73,7 +73,7 @@ _TABLE: Final = _fields(
     last_action_ms=int,
     now_ms=int,
     recent_commands=tuple[str, ...],
-    stream=tuple[int, ...],
+    stream_sequence=tuple[int, ...],
 )
 _HAND: Final = _fields(
     hand=int,

@@ -199,7 +199,7 @@ class TableState(TablePicture):
     running or last hand, ``moment_before`` the public steps before it, ``hand_started_ms`` and ``hand_over_ms`` its
     times, ``decision_opened_ms`` when the open decision opened. ``last_action_ms`` is the last accepted decision of a
     human, moved on by outages; ``now_ms`` the newest moment of the log. ``recent_commands`` are the ids of the latest
-    accepted commands. ``stream`` counts, for every viewer, the events that it has seen (index -1: spectators).
+    accepted commands. ``stream_sequence`` counts, for every viewer, the events that it has seen (index -1: spectators).
     """
 
     __slots__ = (
@@ -212,7 +212,7 @@ class TableState(TablePicture):
         "now_ms",
         "recent_commands",
         "server_seed",
-        "stream",
+        "stream_sequence",
     )
 
     hand: HandState | None
@@ -228,7 +228,7 @@ class TableState(TablePicture):
         self.last_action_ms = opened.at_ms
         self.now_ms = opened.at_ms
         self.recent_commands: tuple[str, ...] = ()
-        self.stream: tuple[int, ...] = (0,) * VIEWERS
+        self.stream_sequence: tuple[int, ...] = (0,) * VIEWERS
 
     @classmethod
     def fields(cls) -> tuple[str, ...]:

@@ -89,7 +89,7 @@ def table_view(state: TableState, viewer: Seat) -> TableView:
     for name in TablePicture.__slots__:
         setattr(view, name, getattr(state, name))
     view.viewer = viewer
-    view.sequence = state.stream[viewer]
+    view.sequence = state.stream_sequence[viewer]
     view.hand = None if state.hand is None else view_of(state.hand, viewer)
     view.clock = None if state.clock is None else _decision_clock(state.clock, viewer)
     view.clocks = tuple(_public_clock(clock) for clock in state.clocks)
