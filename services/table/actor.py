@@ -233,7 +233,15 @@ class TableActor:
     async def _run(self) -> None:
         try:
             while self._mailbox:
-                await self._carry_out(self._mailbox.popleft())
+                request = self._mailbox.popleft()
+                try:
+                    await self._carry_out(request)
+                except Exception as error:
+                    # A fault at one table must not touch the others: it is loaded again from what was persisted.
+                    _log.error("command crashed", table_id=self.table_id, exc_info=error)
+                    failure = EastwindError("the table met a fault and is loaded again", retriable=True)
+                    request.answer(failure)
+                    self._leave(failure)
         finally:
             self._running = None
 

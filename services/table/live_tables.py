@@ -178,8 +178,11 @@ class LiveTables:
                 await actor.ask(lambda _, given: [GrantOutage(given.now_ms, outage)])
             actor.wake()
             loading.set_result(actor)
-        except Exception as error:
+        except EastwindError as error:
             loading.set_exception(error)
+        except Exception as error:
+            _log.error("table cannot be loaded", table_id=table_id, exc_info=error)
+            loading.set_exception(EastwindError("the table cannot be loaded"))
         finally:
             del self._loading[table_id]
 

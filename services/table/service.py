@@ -94,13 +94,21 @@ class TableServicer(table_service_pb2_grpc.TableServiceServicer):
             finally:
                 stream.close()
 
-        reading = self._tasks.spawn(read(), name="attach-read")
+        async def end_at_drain() -> None:
+            await self._draining.wait()
+            stream.close()
+
+        tasks = [
+            self._tasks.spawn(read(), name="attach-read"),
+            self._tasks.spawn(end_at_drain(), name="attach-drain"),
+        ]
         try:
             async for response in stream.outgoing():
                 yield response
         finally:
-            reading.cancel()
-            await asyncio.gather(reading, return_exceptions=True)
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
             stream.close()
 
     async def Act(self, request: table_pb2.ActRequest, context: Context) -> table_pb2.ActResponse:  # noqa: N802

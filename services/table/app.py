@@ -1,0 +1,130 @@
+"""A table worker as one object to start and stop."""
+
+from __future__ import annotations
+
+import asyncio
+
+from eastwind.table.v1 import table_service_pb2_grpc
+from libs.chassis.account_keys import account_tokens
+from libs.chassis.channels import Channels
+from libs.chassis.clocks import Clock, SteadyClock
+from libs.chassis.drain import Lifecycle, TaskOwner
+from libs.chassis.events import EventProducer, OutboxRelay
+from libs.chassis.httpside import HttpSide
+from libs.chassis.identifiers import new_worker_id
+from libs.chassis.redis_client import RedisClient
+from libs.chassis.server import GrpcServer
+from libs.chassis.table_store import Outbox, TableStore, WorkerRegistry, Writer, check_server
+from libs.chassis.telemetry import Telemetry
+from services.table.live_tables import LiveTables
+from services.table.peers import Peers
+from services.table.refusals import adapt
+from services.table.service import ALLOW, TableServicer
+from services.table.settings import TableWorkerSettings
+
+
+class TableWorker:
+    """One table worker. Several may live in one process."""
+
+    name = "table"
+
+    def __init__(self, settings: TableWorkerSettings, *, clock: Clock | None = None) -> None:
+        self._settings = settings
+        self._clock = clock or SteadyClock()
+        self.worker_id = settings.worker_id or new_worker_id("table")
+        self._lifecycle = Lifecycle()
+        self._tasks = TaskOwner("table")
+        self.failed = self._tasks.failed
+        self._tables: LiveTables | None = None
+        self._server: GrpcServer | None = None
+        self._relay: OutboxRelay | None = None
+        self._http_port = 0
+
+    @property
+    def grpc_address(self) -> str:
+        """`host:port` of the gRPC server, once started."""
+        assert self._server is not None
+        return self._server.address
+
+    @property
+    def http_address(self) -> str:
+        """`host:port` of probes and metrics, once started."""
+        return f"{self._settings.advertise_host or self._settings.host}:{self._http_port}"
+
+    async def start(self) -> None:
+        """Return when this worker is in the registry and takes tables. When that fails nothing is left running."""
+        try:
+            await self._start()
+        except BaseException:
+            await self._lifecycle.stop()
+            raise
+
+    async def _start(self) -> None:
+        settings, lifecycle = self._settings, self._lifecycle
+        telemetry = Telemetry(self.name, otlp_endpoint=settings.otlp_endpoint)
+        lifecycle.on_stop("telemetry", telemetry.close)
+        http = HttpSide(settings, telemetry.metrics)
+        lifecycle.on_stop("http", http.stop)
+        redis = RedisClient(settings.redis_url, client_name=self.worker_id)
+        lifecycle.on_stop("redis", redis.close)
+        await redis.open()
+        await check_server(redis)
+        channels = Channels(self.name, settings, telemetry)
+        lifecycle.on_stop("channels", channels.close)
+        producer = EventProducer(settings.kafka_bootstrap, telemetry, idempotent=settings.kafka_idempotent)
+        await producer.start()
+        lifecycle.on_stop("producer", producer.stop, timeout_s=15.0)
+        registry = WorkerRegistry(redis)
+        relay = OutboxRelay(
+            Outbox(redis),
+            producer,
+            self.worker_id,
+            settings.kafka_bootstrap,
+            telemetry,
+            registry=registry,
+            retain_s=settings.outbox_retain_s,
+        )
+        await relay.start()
+        lifecycle.on_stop("relay", relay.stop, timeout_s=15.0)
+        lifecycle.on_stop("tasks", self._tasks.close)
+        store = TableStore(redis)
+        peers = Peers(channels, telemetry.metrics)
+        tables = LiveTables(
+            settings,
+            self.worker_id,
+            store,
+            Writer(store, self.worker_id, metrics=telemetry.metrics, on_outbox=relay.nudge),
+            registry,
+            self._clock,
+            self._tasks,
+            telemetry.metrics,
+            settle=peers.settle,
+            think=peers.think,
+        )
+        self._server = GrpcServer(settings, telemetry, allow=ALLOW, error_adapters=[adapt])
+        servicer = TableServicer(
+            tables,
+            account_tokens(channels, ttl_s=settings.jwks_ttl_s),
+            self._clock,
+            self._tasks,
+            self._server.draining,
+            settings.attach_queue,
+        )
+        self._server.add(table_service_pb2_grpc.add_TableServiceServicer_to_server, servicer)
+        await self._server.start()
+        http.add_check("serving", lambda: self._server is not None and self._server.health.serving)
+        http.add_check("draining", lambda: not tables.draining)
+        self._http_port = await http.start()
+        tables.announce(self.grpc_address)
+        await tables.heartbeat()
+        self._tables = tables
+        self._tasks.start(tables.keep_alive(), name="keep-alive")
+
+    async def stop(self, grace_s: float) -> None:
+        """Hand all tables over, finish the calls that run, send what the outbox holds, and free everything."""
+        if self._tables is not None:
+            async with asyncio.timeout(max(1.0, grace_s)):
+                await self._tables.drain()
+        if self._server is not None:
+            await self._server.stop(min(grace_s, 5.0))
+        await self._lifecycle.stop()
