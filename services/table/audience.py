@@ -198,7 +198,7 @@ class Audience:
                 parts.append(part)
             if not parts:
                 continue
-            sequence = state.stream[viewer] - sum(audience(event)[viewer] for event in behind)
+            sequence = state.stream_sequence[viewer] - sum(audience(event)[viewer] for event in behind)
             if not behind:
                 parts.append(decision_part(decision_view(state, viewer)))
             frames[viewer] = update_frame(self._id, sequence, now, parts)
@@ -224,7 +224,7 @@ class Audience:
             parts = [event_part(_message(event, self._settled)) for event in missed]
             parts.append(decision_part(decision_view(state, subscriber.viewer)))
             parts.append(connected_part(self.connected(state)))
-            sequence = state.stream[subscriber.viewer]
+            sequence = state.stream_sequence[subscriber.viewer]
             frame = update_frame(self._id, sequence, self._now(), parts)
             subscriber.sink.deliver([subscriber.subscription], frame)
         self._tell_presence(state)
@@ -232,7 +232,7 @@ class Audience:
     def _missed(self, subscriber: Subscriber, state: TableState, last_sequence: int) -> list[TableEvent] | None:
         """Return the viewer's copies of what it has not seen; ``None`` when the whole view is needed."""
         viewer = subscriber.viewer
-        wanted = state.stream[viewer] - last_sequence
+        wanted = state.stream_sequence[viewer] - last_sequence
         if viewer == SPECTATOR or wanted < 0:
             return None
         missed: list[TableEvent] = []
@@ -253,7 +253,7 @@ class Audience:
 
     def _send_view(self, subscriber: Subscriber, state: TableState) -> None:
         view = view_message(state, subscriber.viewer, self.connected(state), self._settled)
-        frame = update_frame(self._id, state.stream[subscriber.viewer], self._now(), (view_part(view),))
+        frame = update_frame(self._id, state.stream_sequence[subscriber.viewer], self._now(), (view_part(view),))
         subscriber.sink.deliver([subscriber.subscription], frame)
 
     def _tell_presence(self, state: TableState) -> None:
@@ -264,7 +264,7 @@ class Audience:
         now = self._now()
         part = connected_part(connected)
         viewers = {subscriber.viewer for subscriber in self._subscribers}
-        self._send({viewer: update_frame(self._id, state.stream[viewer], now, (part,)) for viewer in viewers})
+        self._send({viewer: update_frame(self._id, state.stream_sequence[viewer], now, (part,)) for viewer in viewers})
 
     def _reseat(self, state: TableState) -> None:
         """Whoever took or lost a seat sees the table from there from now on; a private table only from a seat."""
