@@ -1,6 +1,7 @@
 """Events over the Kafka protocol: the relay of the outbox, producers, consumers, and what makes repeats harmless."""
 
 from libs.chassis.events.consumer import EventConsumer
+from libs.chassis.events.feed import EventFeed
 from libs.chassis.events.once import consumed_events, forget_consumed, once
 from libs.chassis.events.producer import EventProducer
 from libs.chassis.events.record import EVENT_ID, EventRecord, PoisonMessage, event_headers
@@ -16,6 +17,7 @@ __all__ = [
     "RATINGS",
     "TABLES",
     "EventConsumer",
+    "EventFeed",
     "EventProducer",
     "EventRecord",
     "OutboxRelay",

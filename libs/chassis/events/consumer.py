@@ -185,7 +185,7 @@ class EventConsumer:
         done: int | None = None
         try:
             for record in records:
-                event = _event(record)
+                event = as_event(record)
                 if not await self._handle(event, assignment, generation):
                     return
                 done = record.offset + 1
@@ -301,7 +301,8 @@ class _Assignment(ConsumerRebalanceListener):  # type: ignore[misc]
         self._owner._mark_assigned(True)
 
 
-def _event(record: ConsumerRecord[Any, Any]) -> EventRecord:
+def as_event(record: ConsumerRecord[Any, Any]) -> EventRecord:
+    """A message as handlers get it."""
     return EventRecord(
         topic=record.topic,
         partition=record.partition,
