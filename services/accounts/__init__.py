@@ -1,1 +1,1 @@
-"""Who you are."""
+"""Who you are: accounts, guests, sessions and the keys that sign access tokens."""

@@ -1,0 +1,1 @@
+"""The schema of the accounts database, revision by revision."""
