@@ -128,7 +128,8 @@ class _Wire(asyncio.Protocol):
 class Multiplexed:
     """A connection that any number of tasks use at once, and that comes back by itself.
 
-    `max_in_flight` bounds the commands that were sent and not answered; further callers wait in order of arrival.
+    `max_in_flight` bounds the commands that were sent and not answered; further callers wait in order of arrival, at
+    most `max_waiting` of them.
     While the server is away, callers wait for it until their own deadline.
     """
 
@@ -138,6 +139,7 @@ class Multiplexed:
         *,
         deadline_s: float = 2.0,
         max_in_flight: int = 4096,
+        max_waiting: int = 65536,
         connect_timeout_s: float = 2.0,
         max_backoff_s: float = 1.0,
         client_name: str = "eastwind",
@@ -146,6 +148,7 @@ class Multiplexed:
         self.address = address
         self.deadline_s = deadline_s
         self._max_in_flight = max_in_flight
+        self._max_waiting = max_waiting
         self._connect_timeout_s = connect_timeout_s
         self._max_backoff_s = max_backoff_s
         self._client_name = client_name
@@ -155,6 +158,7 @@ class Multiplexed:
         self._out: list[bytes] = []
         self._pending: deque[_Pending] = deque()
         self._waiters: deque[asyncio.Future[None]] = deque()
+        self._admitted = 0
         self._supervisor: asyncio.Task[None] | None = None
         self._sweeper: asyncio.TimerHandle | None = None
         self._closed = False
@@ -255,11 +259,12 @@ class Multiplexed:
             self._admit()
 
     def _admit(self) -> None:
-        free = self._max_in_flight - len(self._pending)
+        free = self._max_in_flight - len(self._pending) - self._admitted
         while free > 0 and self._waiters and self._ready.is_set():
             waiter = self._waiters.popleft()
             if not waiter.done():
                 waiter.set_result(None)
+                self._admitted += 1
                 free -= 1
 
     async def _admission(self, deadline: float) -> None:
@@ -267,7 +272,7 @@ class Multiplexed:
         if self._closed:
             raise StoreUnavailable("the connection was closed", outcome_unknown=False)
         loop = asyncio.get_running_loop()
-        if len(self._waiters) >= 16 * self._max_in_flight:
+        if len(self._waiters) >= self._max_waiting:
             raise StoreUnavailable("too many callers wait for the store", outcome_unknown=False)
         while True:
             waiter: asyncio.Future[None] = loop.create_future()
@@ -277,6 +282,9 @@ class Multiplexed:
                     await waiter
             except TimeoutError:
                 raise StoreUnavailable(f"no connection to {self.address.name} in time", outcome_unknown=False) from None
+            finally:
+                if waiter.done() and not waiter.cancelled() and waiter.exception() is None:
+                    self._admitted -= 1
             if self._ready.is_set():
                 return
 
