@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from libs.mahjong.clocks import STANDARD, TimeControl
-from libs.mahjong.engine.actions import Action
+from libs.mahjong.engine.actions import Action, ActionType
 from libs.mahjong.engine.hand import settlement_of, timeout_action
 from libs.mahjong.engine.table import decide, open_table
 from libs.mahjong.engine.table_commands import (
@@ -36,7 +36,7 @@ Policy = Callable[[SeatView], Action | None]
 """What a player does at an open decision, from what it sees; ``None`` lets the time run out."""
 
 THINKING_MS = 700
-"""The simulated time that every answer takes."""
+"""The simulated time that every answer takes; those of one window come together."""
 
 
 def timeout_policy(view: SeatView) -> Action:
@@ -58,6 +58,31 @@ def seeded_policy(seed: bytes) -> Policy:
         return actions[int.from_bytes(value[:4], "big") % len(actions)]
 
     return choose
+
+
+def eager_policy(seed: bytes) -> Policy:
+    """Return a policy that takes every win, kong, pung and chow, in this order, and discards as the seed decides."""
+    at_random = seeded_policy(seed)
+
+    def choose(view: SeatView) -> Action | None:
+        actions = view.actions
+        for kind in _EAGER_FOR:
+            for action in actions:
+                if action.type is kind:
+                    return action
+        return at_random(view)
+
+    return choose
+
+
+_EAGER_FOR = (
+    ActionType.WIN,
+    ActionType.CONCEALED_KONG,
+    ActionType.ADDED_KONG,
+    ActionType.CLAIMED_KONG,
+    ActionType.PUNG,
+    ActionType.CHOW,
+)
 
 
 @dataclass(slots=True)
@@ -173,7 +198,9 @@ class SimulatedTable:
             if action is not None:
                 decision = state.hand.decision.decision
                 command_id = f"act/{state.hand_number}/{decision}/{seat}"
-                self.send(Act(command_id, self.now_ms + THINKING_MS, seat, decision, action))
+                opened_ms = state.decision_opened_ms if state.clock is None else state.clock.wait.opened_ms
+                at_ms = max(self.now_ms, opened_ms + THINKING_MS)
+                self.send(Act(command_id, at_ms, seat, decision, action))
                 return
         if state.clock is None:
             raise RuntimeError("nobody answers and nothing is timed")

@@ -103,11 +103,6 @@ def test_a_record_survives_bytes_replays_as_live_play_and_verifies(number: int) 
     assert [finding.check for finding in report.findings] == list(Check)
 
 
-def test_the_same_seed_gives_the_same_hand() -> None:
-    assert play_hand(HKOS, POLICIES, seed(1)) == play_hand(HKOS, POLICIES, seed(1))
-    assert play_hand(HKOS, POLICIES, seed(1)).wall != play_hand(HKOS, POLICIES, seed(2)).wall
-
-
 @pytest.mark.usefixtures("_plain_rules")
 def test_c094_a_robbed_kong_in_the_replay() -> None:
     table = builders.dealt({"E": "234m67m345p678s22s", "N": "55m"}, front="9s 5m 1z 2z 3z 5m", ruleset=PLAIN)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from libs.mahjong.engine import events as hand_events
-from libs.mahjong.engine import table_events
+from libs.mahjong.engine import table_events, table_snapshot
 from libs.mahjong.engine.codec import (
     TAGS,
     VERSION,
@@ -29,11 +29,14 @@ from libs.mahjong.engine.codec import (
 )
 from libs.mahjong.engine.events import DrawSource, TileDiscarded, TileDrawn
 from libs.mahjong.engine.ruleset import UnknownRuleset
+from libs.mahjong.engine.state import HandPicture, SeatState
 from libs.mahjong.engine.table_commands import Entry
 from libs.mahjong.engine.table_events import SeatReady, SeatTaken, TableClosed
 from libs.mahjong.engine.table_snapshot import decode_state, encode_state
+from libs.mahjong.engine.table_state import TableState
 from libs.mahjong.melds import Meld, chow, concealed_kong
 from libs.mahjong.simulation import seeded_policy
+from libs.mahjong.wall import Wall
 from tests.unit.mahjong.engine.tables import human, open_table, seed
 
 ints = st.integers(-(2**40), 2**60)
@@ -140,6 +143,18 @@ def test_a_state_survives_at_every_step_of_a_hand() -> None:
     # Every step of the table above went through bytes; this is the state between two hands.
     assert decode_state(encode_state(table.state)) == table.state
     assert encode_state(decode_state(encode_state(table.state))) == encode_state(table.state)
+
+
+def test_a_snapshot_holds_every_field_of_a_table_and_its_hand() -> None:
+    kept = {name for name, _, _ in table_snapshot._TABLE}
+    assert kept == set(TableState.fields()) - {"hand"}
+    kept = {name for name, _, _ in table_snapshot._HAND}
+    follows_from_the_rest = {"ruleset", "wall", "seats", "offers", "shared"}
+    assert kept == set(HandPicture.__slots__) - follows_from_the_rest
+    kept = {name for name, _, _ in table_snapshot._SEAT}
+    assert kept == set(SeatState.__slots__) - {"hidden", "codes", "waits"}
+    kept = {name for name, _, _ in table_snapshot._WALL}
+    assert kept == set(Wall.__slots__) - {"live"}
 
 
 def test_damaged_snapshots_are_refused() -> None:
