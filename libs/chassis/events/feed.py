@@ -22,7 +22,7 @@ _log = structlog.get_logger(__name__)
 class EventFeed:
     """Calls `handler` for what is published while it runs; what was missed while the broker was away is gone.
 
-    For what players like to see at once and can read elsewhere later. A handler must not wait; what it raises is logged.
+    For what players like to see at once and can read elsewhere later. A handler must not wait; its errors are logged.
     """
 
     def __init__(
