@@ -1,6 +1,7 @@
 """What may be asked of a table, and what comes of it.
 
-``id`` names a command so that a repeat is answered like the first (empty: never repeated). ``now_ms`` is the moment at
+``id`` names a command among all of the table, so that a repeat is answered like the first (empty: never repeated);
+where players choose ids, the caller puts the account in front. ``now_ms`` is the moment at
 which it was received. ``server_seed`` are 32 fresh random bytes; they are used when the command opens a ready step.
 """
 
