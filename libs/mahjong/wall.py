@@ -48,14 +48,15 @@ class Wall:
             return TILE_COUNT - self.live - self.box
         return self.live - self.front - self.back
 
-    def peek(self, end: WallEnd) -> Tile:
-        """The next tile from that place. The caller makes sure that one is left and that the sequence is known."""
+    def peek(self, end: WallEnd) -> Tile | None:
+        """The next tile from that place, ``None`` when none is left there. The sequence must be known."""
         assert self.tiles is not None
-        if end is WallEnd.FRONT:
-            return self.tiles[self.front]
-        if end is WallEnd.BACK:
-            return self.tiles[self.live - 1 - self.back]
-        return self.tiles[self.live + self.box]
+        if end is WallEnd.KONG_BOX:
+            at = self.live + self.box
+            return self.tiles[at] if at < TILE_COUNT else None
+        if self.front + self.back >= self.live:
+            return None
+        return self.tiles[self.front if end is WallEnd.FRONT else self.live - 1 - self.back]
 
     def advance(self, end: WallEnd, tiles: int = 1) -> None:
         """Note that so many tiles were taken from that place."""

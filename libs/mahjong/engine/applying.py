@@ -40,6 +40,9 @@ DEALT: Final = 13
 """Tiles dealt to each seat; the dealer then draws a fourteenth."""
 
 
+_DISCARDS: Final = tuple(Discard(tile) for tile in range(REGULAR_TILES))
+
+
 def apply(picture: HandPicture, event: HandEvent) -> None:
     """Change ``picture`` by what happened. Total for every event that ``hand.decide`` or ``hand.start_hand`` made."""
     APPLIERS[type(event)](picture, event)
@@ -144,8 +147,15 @@ def _choice_held(picture: HandPicture, event: ChoiceHeld) -> None:
 def _tile_discarded(picture: HandPicture, event: TileDiscarded) -> None:
     _step(picture)
     seat = picture.own_seat(event.seat)
-    _remove(seat, (event.tile,))
-    seat.river = (*seat.river, Discard(event.tile, None, event.original_call))
+    tile = event.tile
+    seat.count -= 1
+    if not seat.hidden:
+        tiles = seat.tiles
+        at = tiles.index(tile)
+        seat.tiles = tiles[:at] + tiles[at + 1 :]
+        seat.codes = without_tile(seat.codes, KIND_OF[tile])
+        seat.waits = None
+    seat.river = (*seat.river, Discard(tile, None, True) if event.original_call else _DISCARDS[tile])
     seat.drawn = None
     seat.drawn_source = None
     seat.kongs_in_row = 0

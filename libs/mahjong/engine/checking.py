@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from libs.mahjong.engine.actions import Action, ActionType, Reason, RuleViolation
 from libs.mahjong.engine.events import DecisionKind, DecisionOpened
-from libs.mahjong.engine.legal import leaves_ready, legal_actions, may_call, may_declare_kong
+from libs.mahjong.engine.legal import legal_actions, may_declare_kong
 from libs.mahjong.engine.situations import discarded_tile, robbed_tile
 from libs.mahjong.engine.state import HandPicture, SeatState
 from libs.mahjong.shapes import is_win, with_tile
-from libs.mahjong.tiles import KIND_OF, Seat
+from libs.mahjong.tiles import KIND_OF, Seat, Tile
 
-_SIZES = {
+_SIZES: Final = {
     ActionType.DISCARD: 1,
     ActionType.WIN: 0,
     ActionType.CONCEALED_KONG: 4,
@@ -21,7 +23,8 @@ _SIZES = {
     ActionType.PASS: 0,
     ActionType.ORIGINAL_CALL: 1,
 }
-_KONGS = frozenset((ActionType.CONCEALED_KONG, ActionType.ADDED_KONG, ActionType.CLAIMED_KONG))
+"""How many tiles an action names."""
+_KONGS: Final = (ActionType.CONCEALED_KONG, ActionType.ADDED_KONG, ActionType.CLAIMED_KONG)
 
 
 def check(picture: HandPicture, decision: DecisionOpened, seat: Seat, action: Action) -> None:
@@ -31,29 +34,33 @@ def check(picture: HandPicture, decision: DecisionOpened, seat: Seat, action: Ac
     """
     holder = picture.seats[seat]
     tiles = action.tiles
+    if decision.kind is DecisionKind.TURN and action.type is ActionType.DISCARD and len(tiles) == 1:
+        # The usual action is checked directly: a turn's offer is found only for those who ask.
+        if tiles[0] not in holder.tiles:
+            raise _not_held(tiles[0])
+        if holder.original_call and tiles[0] != holder.drawn:
+            raise RuleViolation(Reason.ACTION_NOT_OFFERED, "after an Original Call only the drawn tile may go")
+        return
+    offered = legal_actions(picture, seat)
+    if action in offered:
+        return
     if len(tiles) != _SIZES[action.type] or len(set(tiles)) != len(tiles):
         raise RuleViolation(Reason.INVALID_ARGUMENT, f"{action.type.name} names {_SIZES[action.type]} different tiles")
     for tile in tiles:
         if tile not in holder.tiles:
-            raise RuleViolation(Reason.TILE_NOT_HELD, f"tile {tile} is not in the hand")
-    if decision.kind is DecisionKind.TURN:
-        # The usual actions are checked directly: a turn's offer is found only for those who ask.
-        if action.type is ActionType.DISCARD:
-            if holder.original_call and tiles[0] != holder.drawn:
-                raise RuleViolation(Reason.ACTION_NOT_OFFERED, "after an Original Call only the drawn tile may go")
-            return
-        if action.type is ActionType.ORIGINAL_CALL:
-            if not may_call(picture, holder) or not leaves_ready(holder, tiles[0]):
-                raise RuleViolation(Reason.ACTION_NOT_OFFERED, "no Original Call is possible with this discard")
-            return
+            raise _not_held(tile)
     kinds = _kinds(action)
-    if any(offered.type is action.type and _kinds(offered) == kinds for offered in legal_actions(picture, seat)):
+    if any(other.type is action.type and _kinds(other) == kinds for other in offered):
         return
     if action.type is ActionType.WIN:
         raise _refused_win(picture, decision, holder)
     if action.type in _KONGS and not may_declare_kong(picture) and _is_quad(holder, action):
         raise RuleViolation(Reason.NO_REPLACEMENT_TILE, "no tile is left to replace a kong")
     raise RuleViolation(Reason.ACTION_NOT_OFFERED, f"{action.type.name} is not possible now")
+
+
+def _not_held(tile: Tile) -> RuleViolation:
+    return RuleViolation(Reason.TILE_NOT_HELD, f"tile {tile} is not in the hand")
 
 
 def _kinds(action: Action) -> list[int]:

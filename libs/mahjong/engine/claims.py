@@ -14,13 +14,12 @@ from libs.mahjong.engine.legal import legal_actions
 from libs.mahjong.engine.state import SEATS, HandPicture
 from libs.mahjong.tiles import Seat
 
-_CLASSES: Final = {
-    ActionType.PASS: 0,
-    ActionType.CHOW: 1,
-    ActionType.PUNG: 2,
-    ActionType.CLAIMED_KONG: 2,
-    ActionType.WIN: 3,
-}
+_STRENGTHS: Final = {ActionType.CHOW: 1, ActionType.PUNG: 2, ActionType.CLAIMED_KONG: 2, ActionType.WIN: 3}
+_STRENGTH: Final = tuple(
+    next((strength for kind, strength in _STRENGTHS.items() if kind == number), 0)
+    for number in range(len(ActionType) + 1)
+)
+"""How strong an answer is by the number of its type; 0 for what is no claim."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +33,7 @@ class Outcome:
 def priority(action: Action, seat: Seat, source: Seat) -> int:
     """How strong an answer is against the others: a win before pung and kong before chow, the nearer seat after
     ``source`` first among equals; 0 for a pass. No two claims of one window are equal."""
-    strength = _CLASSES[action.type]
+    strength = _STRENGTH[action.type]
     return strength * SEATS + SEATS - (seat - source) % SEATS if strength else 0
 
 

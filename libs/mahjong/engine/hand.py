@@ -210,33 +210,28 @@ class _Play:
 
     def replace_dealt_bonus(self, seat: Seat) -> bool:
         """Expose and replace the seat's dealt bonus tiles until it has none; ``False`` when the hand ended over it."""
-        holder = self.state.seats[seat]
-        while holder.tiles[-1] >= REGULAR_TILES:
-            bonus = next(tile for tile in holder.tiles if tile >= REGULAR_TILES)
-            self.emit(BonusExposed(seat, bonus))
-            if not self._draw_one(seat, DrawSource.BONUS):
+        state = self.state
+        while state.seats[seat].tiles[-1] >= REGULAR_TILES:
+            self.emit(BonusExposed(seat, next(tile for tile in state.seats[seat].tiles if tile >= REGULAR_TILES)))
+            if not self.draw(seat, DrawSource.BONUS):
                 return False
         return True
 
     def draw(self, seat: Seat, source: DrawSource) -> bool:
         """Draw a tile, and replacements as long as it is a bonus tile; ``False`` when the wall ended the hand."""
-        while self._draw_one(seat, source):
-            last = self.state.seats[seat].tiles[-1]
-            if last < REGULAR_TILES:
+        state = self.state
+        while True:
+            tile = state.wall.peek(draw_end(state, source))
+            if tile is None:
+                regular = source is DrawSource.WALL
+                cause = DrawnHandCause.WALL_EXHAUSTED if regular else DrawnHandCause.REPLACEMENT_EXHAUSTED
+                self.emit(HandDrawn(cause))
+                return False
+            self.emit(TileDrawn(seat, tile, source))
+            if tile < REGULAR_TILES:
                 return True
-            self.emit(BonusExposed(seat, last))
+            self.emit(BonusExposed(seat, tile))
             source = DrawSource.BONUS
-        return False
-
-    def _draw_one(self, seat: Seat, source: DrawSource) -> bool:
-        wall = self.state.wall
-        end = draw_end(self.state, source)
-        if not wall.left(end):
-            wanted = source is DrawSource.WALL
-            self.emit(HandDrawn(DrawnHandCause.WALL_EXHAUSTED if wanted else DrawnHandCause.REPLACEMENT_EXHAUSTED))
-            return False
-        self.emit(TileDrawn(seat, wall.peek(end), source))
-        return True
 
     def open_turn(self, seat: Seat) -> None:
         self._open(self.state.moment, DecisionKind.TURN, (seat,))

@@ -20,11 +20,12 @@ from libs.mahjong.engine.situations import (
 from libs.mahjong.engine.state import SEATS, HandPicture, Offer, SeatState
 from libs.mahjong.melds import Meld, MeldKind
 from libs.mahjong.scores import HandScore, WinMethod
-from libs.mahjong.shapes import UNIT_OF_KIND, count, is_win, orphans_waits, waits, without_tile
+from libs.mahjong.shapes import count, is_win, orphans_waits, waits, without_tile
 from libs.mahjong.shapes.encoding import BASE, SUIT_RANKS
 from libs.mahjong.tiles import (
     COPIES,
     EAST,
+    HONOURS,
     KIND_OF,
     RANK_OF_KIND,
     REGULAR_KINDS,
@@ -50,11 +51,23 @@ _RUN_STEPS: Final = tuple(
     for kind in range(REGULAR_KINDS)
 )
 """For every kind the distances to the two others of each chow that it completes, the lowest chow first."""
-_RUNS: Final = tuple(
-    tuple((UNIT_OF_KIND[kind + low], UNIT_OF_KIND[kind + high]) for low, high in _RUN_STEPS[kind])
-    for kind in range(REGULAR_KINDS)
+
+_FIVE_RANKS: Final = BASE**5
+_NEIGHBOURS: Final = tuple((BASE ** max(0, 3 - rank), BASE ** max(0, rank - 3)) for rank in RANK_OF_KIND)
+"""For every kind the factor and divisor that bring it to the middle of five ranks of a suit's code."""
+_PUNG_USE: Final = 1
+_CHOW_USE: Final = 2
+_ANY_USE: Final = _PUNG_USE | _CHOW_USE
+_USES: Final = bytes(
+    (_PUNG_USE if near // BASE**2 % BASE >= 2 else 0)
+    | (
+        _CHOW_USE
+        if any(near // BASE**low % BASE and near // BASE**high % BASE for low, high in ((0, 1), (1, 3), (3, 4)))
+        else 0
+    )
+    for near in range(_FIVE_RANKS)
 )
-"""The same two kinds as what they weigh in the code of their suit."""
+"""What a tile in the middle of five ranks is good for, by the copies held of each."""
 
 _ADDED_KONGS: Final = tuple(Action(ActionType.ADDED_KONG, (tile,)) for tile in range(REGULAR_TILES))
 _CONCEALED_KONGS: Final = tuple(Action(ActionType.CONCEALED_KONG, tiles_of_kind(kind)) for kind in range(REGULAR_KINDS))
@@ -107,16 +120,19 @@ def _find_offer(picture: HandPicture, decision: DecisionOpened, seat: Seat) -> O
 def _turn_offer(picture: HandPicture, seat: Seat) -> Offer:
     holder = picture.seats[seat]
     actions: list[Action] = []
-    score = _self_draw_score(picture, seat)
-    if score is not None:
-        actions.append(WIN)
-    if kongs_allowed_on_turn(picture, holder):
-        actions += _kongs(holder)
-    actions += [DISCARDS[tile] for tile in discardable(holder)]
+    discards = [DISCARDS[tile] for tile in discardable(holder)]
+    score = None
+    if holder.drawn is not None:
+        score = _self_draw_score(picture, seat)
+        if score is not None:
+            actions.append(WIN)
+        # Four equal tiles make three discards fewer, and an added kong needs a meld: most turns have neither.
+        if (holder.melds or len(holder.tiles) - len(discards) >= COPIES - 1) and may_declare_own_kong(picture, holder):
+            actions += _kongs(holder)
+    actions += discards
     if may_call(picture, holder):
-        actions += [
-            Action(ActionType.ORIGINAL_CALL, (tile,)) for tile in discardable(holder) if leaves_ready(holder, tile)
-        ]
+        called = [action.tiles for action in discards if leaves_ready(holder, action.tiles[0])]
+        actions += [Action(ActionType.ORIGINAL_CALL, tiles) for tiles in called]
     return Offer(tuple(actions), score)
 
 
@@ -139,21 +155,20 @@ def claim_offers(picture: HandPicture) -> dict[Seat, Offer]:
     discard = picture.last_discard
     assert discard is not None
     kind = KIND_OF[discard.tile]
-    suit, unit = SUIT_OF_KIND[kind], UNIT_OF_KIND[kind]
+    suit = SUIT_OF_KIND[kind]
+    factor, unit = _NEIGHBOURS[kind]
+    use = _ANY_USE if suit < HONOURS else _PUNG_USE
     found: dict[Seat, Offer] = {}
     for distance in range(1, SEATS):
         seat = (discard.seat + distance) % SEATS
         holder = picture.seats[seat]
-        code = holder.codes[suit]
         # Most seats cannot use most tiles: see that before anything is built.
-        if (
-            code // unit % BASE >= 2
-            or (distance == 1 and code and any(code // low % BASE and code // high % BASE for low, high in _RUNS[kind]))
-            or waits_of(holder) >> kind & 1
-        ):
+        near = holder.codes[suit] * factor // unit % _FIVE_RANKS
+        if _USES[near] & use or waits_of(holder) >> kind & 1:
             offer = claim_offer(picture, seat)
             if offer.actions:
                 found[seat] = offer
+        use = _PUNG_USE
     return found
 
 
@@ -236,16 +251,13 @@ def _legal_score(picture: HandPicture, seat: Seat, winning: WinningTile) -> Hand
     return score if score.legal else None
 
 
-def kongs_allowed_on_turn(picture: HandPicture, holder: SeatState) -> bool:
-    """Whether a kong of the hand may be declared on the own turn: after a draw only (hkos-3-v1 A24), with a tile to
-    replace it, never after an Original Call, and not instead of the dealer's first discard once the opening round gave
-    the occasion (classical §2.3)."""
-    return (
-        holder.drawn is not None
-        and not holder.original_call
-        and may_declare_kong(picture)
-        and not (picture.ruleset.opening_kongs and discards_made(picture) == 0)
-    )
+def may_declare_own_kong(picture: HandPicture, holder: SeatState) -> bool:
+    """Whether a concealed or added kong may be declared on the own turn, which starts with a draw (hkos-3-v1 A24): with
+    a tile to replace it, never after an Original Call, and not instead of the dealer's first discard once the opening
+    round gave the occasion (classical §2.3)."""
+    if holder.original_call or not may_declare_kong(picture):
+        return False
+    return not picture.ruleset.opening_kongs or discards_made(picture) > 0
 
 
 def discardable(holder: SeatState) -> tuple[Tile, ...]:
@@ -290,11 +302,10 @@ def addable(holder: SeatState) -> list[tuple[Tile, Meld]]:
 
 
 def _chows(holder: SeatState, kind: Kind) -> list[Action]:
-    code = holder.codes[SUIT_OF_KIND[kind]]
     return [
         Action(ActionType.CHOW, (_copies(holder, kind + low)[0], _copies(holder, kind + high)[0]))
-        for (low_unit, high_unit), (low, high) in zip(_RUNS[kind], _RUN_STEPS[kind], strict=True)
-        if code // low_unit % BASE and code // high_unit % BASE
+        for low, high in _RUN_STEPS[kind]
+        if count(holder.codes, kind + low) and count(holder.codes, kind + high)
     ]
 
 

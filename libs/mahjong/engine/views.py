@@ -8,7 +8,7 @@ the visible copies of the events of a hand gives the same ``SeatView`` as ``view
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from libs.mahjong.engine.actions import Action
 from libs.mahjong.engine.applying import apply
@@ -37,6 +37,8 @@ from libs.mahjong.scores import HandScore
 from libs.mahjong.tiles import Seat
 
 SPECTATOR: Final = -1
+
+Copies: TypeAlias = tuple[HandEvent | None, ...]
 
 
 class SeatView(HandPicture):
@@ -78,12 +80,16 @@ def visible(event: HandEvent, viewer: Seat) -> HandEvent | None:
     return None if see is None else see(event, viewer)
 
 
-def visible_copies(event: HandEvent) -> tuple[HandEvent | None, ...]:
+def visible_copies(event: HandEvent) -> Copies:
     """Return every viewer's copy at once: those of the seats 0..3, then the spectator's."""
-    if type(event) in _PUBLIC:
+    if isinstance(event, TileDrawn):
+        hidden = _HIDDEN_DRAWS[event.seat][event.source]
+        copies: list[HandEvent | None] = [hidden, hidden, hidden, hidden, hidden]
+        copies[event.seat] = event
+        return tuple(copies)
+    if type(event) in _PUBLIC or (isinstance(event, DecisionOpened) and event.kind is DecisionKind.TURN):
         return (event, event, event, event, event)
-    see = _VISIBLE.get(type(event))
-    return _NOBODY if see is None else tuple([see(event, viewer) for viewer in _VIEWERS])
+    return tuple([visible(event, viewer) for viewer in _VIEWERS])
 
 
 def apply_visible(view: SeatView, event: HandEvent) -> None:
@@ -140,8 +146,8 @@ def _tiles_dealt(event: TilesDealt, viewer: Seat) -> TilesDealt:
     return TilesDealt(tuple(tiles if seat == viewer else None for seat, tiles in enumerate(event.hands)))
 
 
-def _tile_drawn(event: TileDrawn, viewer: Seat) -> TileDrawn:
-    return event if event.seat == viewer else _HIDDEN_DRAWS[event.seat, event.source]
+def _tile_drawn(event: TileDrawn, viewer: Seat) -> TileDrawn | None:
+    return event if event.seat == viewer else _HIDDEN_DRAWS[event.seat][event.source]
 
 
 def _decision_opened(event: DecisionOpened, viewer: Seat) -> DecisionOpened | None:
@@ -156,10 +162,9 @@ def _choice_held(event: ChoiceHeld, viewer: Seat) -> ChoiceHeld | None:
     return event if event.seat == viewer else None
 
 
-_HIDDEN_DRAWS: Final = {(seat, source): TileDrawn(seat, None, source) for seat in range(SEATS) for source in DrawSource}
-
+_HIDDEN_DRAWS: Final = tuple((None, *(TileDrawn(seat, None, source) for source in DrawSource)) for seat in range(SEATS))
+"""A draw as the others see it, by seat and by the number of its source."""
 _VIEWERS: Final = (0, 1, 2, 3, SPECTATOR)
-_NOBODY: Final = (None,) * len(_VIEWERS)
 
 _VISIBLE: Final[dict[type, Callable[[Any, Seat], HandEvent | None]]] = {
     HandStarted: _hand_started,
