@@ -28,7 +28,8 @@ def engine(
     """An engine for `postgresql://…`. Nothing is connected before the first use.
 
     Waiting for a connection, for the server and for a statement each have a bound. A connection is tried before it is
-    used, so the pool recovers by itself after an outage.
+    used, so the pool recovers by itself after an outage. Errors do not show the values of a statement: they may be
+    secrets.
     """
     return create_async_engine(
         async_url(url),
@@ -36,6 +37,7 @@ def engine(
         max_overflow=overflow,
         pool_timeout=pool_timeout_s,
         pool_pre_ping=True,
+        hide_parameters=True,
         pool_recycle=1800,
         connect_args={"timeout": connect_timeout_s, "command_timeout": command_timeout_s},
     )

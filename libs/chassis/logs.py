@@ -41,7 +41,8 @@ def configure(*, service: str = "", level: str = "info", form: str = "auto") -> 
         hide_secrets,
     ]
     last: list[Any] = (
-        [structlog.dev.ConsoleRenderer()]
+        # The default shows the local variables of every frame, secrets among them.
+        [structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)]
         if console
         else [
             structlog.processors.format_exc_info,
