@@ -49,8 +49,9 @@ class Prize:
 class Plan:
     """A sort of hand to head for.
 
-    ``suits`` are the suits (0..3, 3 the honours) of its tiles, ascending. ``pungs`` are honours of which the concealed
-    tiles must come to hold a pung, ``pair`` the honour that must be the pair. The chances of the ``prizes`` add to one.
+    ``suits`` are the suits of its tiles: one suit (0..2), a suit and the honours (3), the honours, or all. ``pungs``
+    are honours of which the concealed tiles must come to hold a pung, ``pair`` the honour that must be the pair. The
+    chances of the ``prizes`` add to one.
     """
 
     form: Form
@@ -63,33 +64,59 @@ class Plan:
 def lacking(plan: Plan, codes: Codes, groups: int) -> int:
     """How many tiles the concealed ``codes`` lack for the plan when they must give so many groups: 0 complete,
     1 waiting. Tiles that the plan has no use for do not count, so drawn and undrawn hands are treated alike."""
-    if plan.form is Form.ORPHANS:
-        return orphans_distance(*codes) + 1
-    rest = _set_apart(plan, codes[HONOURS], groups)
-    if rest.groups < 0:
-        return OUT_OF_REACH
-    if plan.form is Form.PUNGS:
-        return rest.lacking + _pungs_lacking(plan, codes, rest)
-    return rest.lacking + VALUES[_sum(plan, codes, rest.honours, -1)][1][rest.needs_index]
+    return outlook(plan, codes, groups, -1)[0]
 
 
 def improving(plan: Plan, codes: Codes, groups: int) -> KindMask:
     """The kinds of which one more tile leaves less lacking. Copies that lie elsewhere are not looked at."""
-    if plan.form is Form.ORPHANS:
-        return _orphans_improving(codes)
-    rest = _set_apart(plan, codes[HONOURS], groups)
-    if rest.groups < 0:
-        return 0
-    if plan.form is Form.PUNGS:
-        mask = _pungs_improving(plan, codes, rest)
+    return outlook(plan, codes, groups, OUT_OF_REACH)[1]
+
+
+def outlook(plan: Plan, codes: Codes, groups: int, near: int) -> tuple[int, KindMask]:
+    """``lacking`` and ``improving`` together; the latter is left out (0) when more than ``near`` tiles are lacking."""
+    form, suits = plan.form, plan.suits
+    if form is Form.ORPHANS:
+        lacks = orphans_distance(*codes) + 1
+        return lacks, _orphans_improving(codes) if lacks <= near else 0
+    lacks = wanted = reserved = 0
+    honours = codes[3]
+    needs_index = WIDTH + groups
+    if plan.pungs or plan.pair is not None:
+        honours, groups, needs_index, lacks, wanted, reserved = _set_apart(plan, honours, groups)
+        if groups < 0:
+            return OUT_OF_REACH, 0
+    if form is Form.PUNGS:
+        rest = _Rest(honours, groups, needs_index, lacks, wanted, reserved)
+        lacks += _pungs_lacking(plan, codes, rest)
+        mask = _pungs_improving(plan, codes, rest) if lacks <= near else 0
+        return lacks, mask & ~reserved | wanted
+    chows = form is Form.CHOWS
+    if chows:
+        names = [chows_profile(honours, True) if suit == 3 else chows_profile(codes[suit], False) for suit in suits]
     else:
-        mask = 0
-        for suit in plan.suits:
-            code = rest.honours if suit == HONOURS else codes[suit]
-            others = _sum(plan, codes, rest.honours, suit)
-            found = _suit_improving(code, suit == HONOURS, others, rest.needs_index, plan.form is Form.CHOWS)
-            mask |= found << SUIT_RANKS * suit
-    return mask & ~rest.reserved | rest.wanted
+        names = [honour_profile(honours) if suit == 3 else suit_profile(codes[suit]) for suit in suits]
+    others = _others(names)
+    lacks += VALUES[sum_of(others[0], names[0])][1][needs_index]
+    if lacks > near:
+        return lacks, 0
+    mask = 0
+    for suit, rest_name in zip(suits, others, strict=True):
+        if suit == 3:
+            mask |= _suit_improving(honours, True, rest_name, needs_index, chows) << EAST
+        else:
+            mask |= _suit_improving(codes[suit], False, rest_name, needs_index, chows) << SUIT_RANKS * suit
+    return lacks, mask & ~reserved | wanted
+
+
+def _others(names: list[int]) -> tuple[int, ...]:
+    """For each of one, two or four profiles the sum of the others."""
+    if len(names) == 4:
+        m, p, s, z = names
+        low, high = sum_of(m, p), sum_of(s, z)
+        return sum_of(p, high), sum_of(m, high), sum_of(low, z), sum_of(low, s)
+    if len(names) == 2:
+        return names[1], names[0]
+    return (suit_profile(0),)
 
 
 class _Rest(NamedTuple):
@@ -128,21 +155,6 @@ def _set_apart(plan: Plan, honours: int, groups: int) -> _Rest:
         lacks += 2 - copies
         wanted |= 1 << plan.pair
     return _Rest(honours, groups, groups, lacks, wanted, reserved)
-
-
-def _sum(plan: Plan, codes: Codes, honours: int, without: int) -> int:
-    """The name of the profile of the plan's suits but one."""
-    name = 0
-    for suit in plan.suits:
-        if suit != without:
-            if plan.form is Form.CHOWS:
-                one = chows_profile(honours if suit == HONOURS else codes[suit], suit == HONOURS)
-            elif suit == HONOURS:
-                one = honour_profile(honours)
-            else:
-                one = suit_profile(codes[suit])
-            name = sum_of(name, one) if name else one
-    return name or suit_profile(0)
 
 
 _masks: dict[tuple[int, int, int, bool, bool], KindMask] = {}

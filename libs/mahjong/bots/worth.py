@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final
+from functools import lru_cache
+from typing import Final, TypeAlias
 
-from libs.mahjong.bots.chances import chance, sort_of
+from libs.mahjong.bots.chances import MOST_LACKING, chance, sort_of
 from libs.mahjong.bots.guidance import Guidance
-from libs.mahjong.bots.plans import Form, Plan, improving, lacking, pair_kinds, run_kinds
+from libs.mahjong.bots.plans import Form, Plan, Prize, lacking, outlook, pair_kinds, run_kinds
 from libs.mahjong.bots.position import Position
-from libs.mahjong.shapes import Codes
+from libs.mahjong.shapes import Codes, KindMask
 
 PLANS_KEPT: Final = 7
 """The plans of a position that are looked at closely."""
@@ -24,10 +25,19 @@ _WINNING: Final = 1.7
 """The same for a tile that wins at once, when others are careful."""
 
 
+_DRAWN_PART: Final = 1.0 / (1.0 + _WINNING)
+"""The part of the wins that are self-drawn."""
+_MOST: Final = 0.8
+"""A chance per turn that no hand exceeds by much."""
+
+_Candidate: TypeAlias = tuple[Plan, str, tuple[float, ...]]
+"""A plan, the name of its sort, and the most that it can be worth by the tiles lacking."""
+
+
 class Appraiser:
     """Weighs holdings that can come of one position: the same melds, bonus tiles and unseen tiles."""
 
-    __slots__ = ("_groups", "_left", "_plans", "_turns", "_unseen", "_worths")
+    __slots__ = ("_groups", "_left", "_plans", "_sums", "_turns", "_unseen", "_worths")
 
     def __init__(self, position: Position, guidance: Guidance) -> None:
         self._groups = position.groups
@@ -35,28 +45,34 @@ class Appraiser:
         self._unseen = position.unseen
         self._left = max(sum(position.unseen), 1)
         self._worths: dict[Codes, float] = {}
+        self._sums: dict[KindMask, int] = {}
         self._plans = self._most_promising(guidance.plans(position), position.codes)
 
-    @property
-    def plans(self) -> tuple[tuple[Plan, str], ...]:
-        """The plans that are looked at, the most promising first, each with the name of its sort."""
-        return self._plans
-
-    def _most_promising(self, plans: tuple[Plan, ...], codes: Codes) -> tuple[tuple[Plan, str], ...]:
+    def _most_promising(self, plans: tuple[Plan, ...], codes: Codes) -> tuple[_Candidate, ...]:
         rated: list[tuple[float, int]] = []
         for number, plan in enumerate(plans):
             lacks = max(lacking(plan, codes, self._groups), 1)
-            rated.append((-self._points(plan, sort_of(plan), lacks, _TYPICAL, 0.5), number))
+            rated.append((-_typical_points(plan.prizes, sort_of(plan), self._turns)[min(lacks, MOST_LACKING)], number))
         rated.sort()
-        return tuple((plans[number], sort_of(plans[number])) for _, number in rated[:PLANS_KEPT])
+        return tuple(self._candidate(plans[number]) for _, number in rated[:PLANS_KEPT])
+
+    def _candidate(self, plan: Plan) -> _Candidate:
+        sort = sort_of(plan)
+        return plan, sort, _most_points(plan.prizes, sort, self._turns)
 
     def worth(self, codes: Codes) -> float:
         """The points to be expected from a holding of 3n + 1 tiles, own losses not counted."""
         known = self._worths.get(codes)
         if known is None:
             best = second = 0.0
-            for plan, sort in self._plans:
-                points = self._worth_by(plan, sort, codes)
+            for plan, sort, most in self._plans:
+                # The nearest that could still matter: a plan with more lacking brings less than two others.
+                near = len(most) - 1
+                while near and most[near] <= second:
+                    near -= 1
+                if not near:
+                    continue
+                points = self._worth_by(plan, sort, codes, near)
                 if points > best:
                     best, second = points, best
                 elif points > second:
@@ -64,42 +80,39 @@ class Appraiser:
             known = self._worths[codes] = best + SECOND_PLAN * second
         return known
 
-    def _worth_by(self, plan: Plan, sort: str, codes: Codes) -> float:
-        lacks = lacking(plan, codes, self._groups)
-        if lacks < 1:
+    def _worth_by(self, plan: Plan, sort: str, codes: Codes, near: int) -> float:
+        lacks, wanted = outlook(plan, codes, self._groups, near)
+        if lacks > near or lacks < 1:
             return 0.0
-        unseen = self._unseen
-        wanted = improving(plan, codes, self._groups)
-        drawn = claimed = 0.0
-        if lacks == 1:
-            while wanted:
-                lowest = wanted & -wanted
-                wanted ^= lowest
-                drawn += unseen[lowest.bit_length() - 1]
-            claimed = drawn * _WINNING
-        elif plan.form is Form.ORPHANS:
-            while wanted:
-                lowest = wanted & -wanted
-                wanted ^= lowest
-                drawn += unseen[lowest.bit_length() - 1]
-        else:
-            pungs = 0 if plan.form is Form.CHOWS else pair_kinds(codes)
-            chows = 0 if plan.form is Form.PUNGS else run_kinds(codes)
-            while wanted:
-                lowest = wanted & -wanted
-                wanted ^= lowest
-                copies = unseen[lowest.bit_length() - 1]
-                drawn += copies
-                if lowest & pungs:
-                    claimed += copies * _FROM_THREE
-                elif lowest & chows:
-                    claimed += copies * _FROM_ONE
+        drawn = self._unseen_of(wanted)
         if not drawn:
             return 0.0
         if lacks == 1:
             return self._waiting(plan, sort, drawn / self._left)
+        claimed = 0.0
+        if plan.form is not Form.ORPHANS:
+            pungs = 0 if plan.form is Form.CHOWS else pair_kinds(codes) & wanted
+            if pungs:
+                claimed = self._unseen_of(pungs) * _FROM_THREE
+            if plan.form is not Form.PUNGS:
+                chows = run_kinds(codes) & wanted & ~pungs
+                if chows:
+                    claimed += self._unseen_of(chows) * _FROM_ONE
         rate = (drawn + claimed) / self._left
-        return self._points(plan, sort, lacks, rate / (1.0 + 0.5 * rate), 1.0 / (1.0 + _WINNING))
+        return _points(plan.prizes, sort, lacks, rate / (1.0 + 0.5 * rate), self._turns)
+
+    def _unseen_of(self, mask: KindMask) -> int:
+        """How many copies of these kinds are not seen."""
+        found = self._sums.get(mask)
+        if found is None:
+            unseen = self._unseen
+            found, rest = 0, mask
+            while rest:
+                lowest = rest & -rest
+                rest ^= lowest
+                found += unseen[lowest.bit_length() - 1]
+            self._sums[mask] = found
+        return found
 
     def _waiting(self, plan: Plan, sort: str, drawn: float) -> float:
         total = 0.0
@@ -113,13 +126,27 @@ class Appraiser:
                 total += prize.chance * points * chance(sort, 1, False, rate, self._turns)
         return total
 
-    def _points(self, plan: Plan, sort: str, lacks: int, rate: float, drawn_part: float) -> float:
-        """The points of a plan that gets its next tile at this rate; ``drawn_part`` of the wins are self-drawn."""
-        total = 0.0
-        for prize in plan.prizes:
-            if prize.discarded:
-                points = drawn_part * prize.drawn + (1.0 - drawn_part) * prize.discarded
-                total += prize.chance * points * chance(sort, lacks, False, rate, self._turns)
-            elif prize.drawn:
-                total += prize.chance * prize.drawn * chance(sort, lacks, True, rate, self._turns)
-        return total
+
+def _points(prizes: tuple[Prize, ...], sort: str, lacks: int, rate: float, turns: int) -> float:
+    """The points of a plan that gets its next tile at this rate."""
+    total = 0.0
+    for prize in prizes:
+        if prize.discarded:
+            points = _DRAWN_PART * prize.drawn + (1.0 - _DRAWN_PART) * prize.discarded
+            total += prize.chance * points * chance(sort, lacks, False, rate, turns)
+        elif prize.drawn:
+            total += prize.chance * prize.drawn * chance(sort, lacks, True, rate, turns)
+    return total
+
+
+@lru_cache(1 << 13)
+def _most_points(prizes: tuple[Prize, ...], sort: str, turns: int) -> tuple[float, ...]:
+    """The most that a plan can be worth, by the tiles lacking."""
+    most = [_points(prizes, sort, lacks, _MOST, turns) for lacks in range(2, MOST_LACKING + 1)]
+    return (0.0, float("inf"), *most)
+
+
+@lru_cache(1 << 13)
+def _typical_points(prizes: tuple[Prize, ...], sort: str, turns: int) -> tuple[float, ...]:
+    """What a plan is worth at first sight, by the tiles lacking."""
+    return tuple(_points(prizes, sort, max(lacks, 1), _TYPICAL, turns) for lacks in range(MOST_LACKING + 1))
