@@ -94,14 +94,15 @@ def read_situation(data: object) -> tuple[Ruleset, WinSituation]:
     if winning is None and method is not WinMethod.SELF_DRAW:
         raise SituationError("win", "only a hand won as dealt (method self) has no winning tile")
     dealt = HAND_TILES if winning is not None else HAND_TILES + 1
+    holding = _holding(fields, "", dealt, seat_wind, set_of_tiles)
     situation = WinSituation(
         seat_wind=seat_wind,
         prevailing_wind=_wind(fields, "round"),
-        holding=_holding(fields, "", dealt, seat_wind, set_of_tiles),
+        holding=holding,
         winning=winning,
         method=method,
         source=_source(fields, method, seat_wind),
-        circumstances=_circumstances(fields, preset, method),
+        circumstances=_circumstances(fields, preset, method, holding),
         exhausted=_exhausted(fields),
         others=_others(fields, seat_wind, set_of_tiles),
     )
@@ -209,7 +210,8 @@ def _exhausted(fields: dict[str, object]) -> frozenset[Kind]:
     return frozenset(kind for i, entry in enumerate(entries) for kind in _read_kinds(entry, f"publicly_exhausted[{i}]"))
 
 
-def _circumstances(fields: dict[str, object], preset: Ruleset, method: WinMethod) -> Circumstance:
+def _circumstances(fields: dict[str, object], preset: Ruleset, method: WinMethod, holding: Holding) -> Circumstance:
+    """The form has no flag for kongs before a win in the first turn; the winner's own are seen."""
     flags = _field(fields, "flags")
     if not isinstance(flags, list):
         raise SituationError("flags", "a list of names is wanted")
@@ -222,6 +224,9 @@ def _circumstances(fields: dict[str, object], preset: Ruleset, method: WinMethod
             methods = _list(name for name, known in METHODS.items() if known in by_method)
             raise SituationError("flags", f"{flag} goes with the method {methods} only")
         found |= by_method[method]
+    first_turn = Circumstance.BEFORE_FIRST_DISCARD | Circumstance.FIRST_DISCARD
+    if found & first_turn and any(meld.is_kong for meld in holding.melds):
+        found |= Circumstance.KONGS_DECLARED
     return found
 
 

@@ -3,7 +3,7 @@
 from functools import cache
 from typing import Final
 
-from libs.mahjong.scores import Payment
+from libs.mahjong.scores import Payment, sum_payments
 from libs.mahjong.tiles import Wind
 
 MINIMUM: Final = 3
@@ -27,7 +27,6 @@ def self_draw_points(faan: int) -> int:
     return discard_points(faan) // 2
 
 
-@cache
 def payments(winner: Wind, source: Wind | None, faan: int) -> tuple[Payment, ...]:
     """The payments to the winner; ``source`` is the discarder or the robbed player, ``None`` for a self-draw.
 
@@ -37,3 +36,10 @@ def payments(winner: Wind, source: Wind | None, faan: int) -> tuple[Payment, ...
         return (Payment(source, winner, discard_points(faan)),)
     each = self_draw_points(faan)
     return tuple(Payment(payer, winner, each) for payer in range(4) if payer != winner)
+
+
+@cache
+def payments_and_changes(winner: Wind, source: Wind | None, faan: int) -> tuple[tuple[Payment, ...], tuple[int, ...]]:
+    """``payments`` and the change of each wind's points."""
+    paid = payments(winner, source, faan)
+    return paid, sum_payments(paid)

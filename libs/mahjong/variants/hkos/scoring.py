@@ -1,7 +1,7 @@
 """From a win to its faan and payments (hkos-3-v1 §1.6, §1.8, §1.10).
 
-The hot path turns a situation into an outline with lookups and additions only. What an outline is worth, and what is
-paid for it, is worked out from the patterns once and kept.
+The hot path turns a situation into an outline and an occasion with lookups alone. Which patterns these have, and what
+is paid for the two together, is worked out once and kept.
 """
 
 from bisect import bisect_left
@@ -16,31 +16,50 @@ from libs.mahjong.scores import (
     WindSettlement,
     WinMethod,
     WinSituation,
-    sum_payments,
 )
 from libs.mahjong.tiles import Wind
 from libs.mahjong.variants.hkos.grouped import (
     CIRCUMSTANCES_SHIFT,
+    INCOMPLETE,
+    KNOWN_WINDS,
     MELDS,
-    METHOD_SHIFT,
-    PREVAILING_WIND_SHIFT,
+    METHOD,
+    OCCASION_BITS,
     SEAT_AND_BONUS,
-    SOURCES,
-    GroupedHand,
+    WIND_PUNGS,
+    Occasion,
     Outline,
     choices,
-    grouped_hand,
+    grouped_tiles,
     suit_outline,
+    win_of,
 )
-from libs.mahjong.variants.hkos.patterns import PATTERNS, SECURED, SUPERSEDES, Pattern, PatternClass
-from libs.mahjong.variants.hkos.payments import CAP, MINIMUM, payments
+from libs.mahjong.variants.hkos.patterns import (
+    PATTERNS,
+    SECURED,
+    SECURED_BY_FOUR_MELDS,
+    SUPERSEDES,
+    TILE_PATTERNS,
+    WIN_PATTERNS,
+    PatternClass,
+)
+from libs.mahjong.variants.hkos.payments import CAP, MINIMUM, payments_and_changes
 
 NO_WIN: Final = HandScore(legal=False, total=0, value=0, items=(), complete=False)
 """The score of tiles that are no winning shape."""
 
 _ITEMS: Final = {pattern.id: ScoreItem(pattern.id, pattern.name, pattern.faan, Unit.FAAN) for pattern in PATTERNS}
-_SUITS_KEPT: Final = 1 << 14
-_OUTLINES_KEPT: Final = 1 << 13
+_LIMITS: Final = frozenset(pattern.id for pattern in PATTERNS if pattern.cls is PatternClass.LIMIT)
+_OCCASION: Final = (1 << OCCASION_BITS) - 1
+_SEAT_BITS: Final = 2
+_PLACE_BITS: Final = 3
+_SUITS_KEPT: Final = 1 << 15
+_KEPT: Final = 1 << 13
+
+_NOTHING: Final[frozenset[str]] = frozenset()
+
+_Present = tuple[ScoreItem, ...]
+"""The items of all patterns that are there, before one supersedes another."""
 
 
 def score(situation: WinSituation) -> HandScore:
@@ -49,36 +68,44 @@ def score(situation: WinSituation) -> HandScore:
     Not ``legal`` below 3 faan, counted before the cap and with every bonus; not ``complete`` when the tiles are no
     winning shape. ``ValueError`` when the concealed kinds are not sorted.
     """
-    return _SCORES[_outline(situation)]
+    return _SCORES[_key(situation)]
 
 
 def settle(situation: WinSituation) -> WindSettlement:
     """The payments of a win. Raises ``ValueError`` when the win is not legal or its source does not fit the method."""
-    return _SETTLEMENTS[_outline(situation)]
+    source = situation.source
+    place = 0 if source is None else source + 1
+    return _SETTLEMENTS[_key(situation) << _SEAT_BITS + _PLACE_BITS | place << _SEAT_BITS | situation.seat_wind]
 
 
 def certain(seat_wind: Wind, prevailing_wind: Wind, holding: Holding) -> tuple[ScoreItem, ...]:
     """The patterns that declared melds and bonus tiles secure; §1.8 is applied among them."""
-    outline = SEAT_AND_BONUS[seat_wind][holding.bonus] + (prevailing_wind << PREVAILING_WIND_SHIFT)
-    outline += sum(MELDS[meld.kind][meld.tiles[0]] for meld in holding.melds)
-    hand = grouped_hand(outline + (WinMethod.DISCARD << METHOD_SHIFT))
-    return _itemised(hand, tuple(pattern for pattern in PATTERNS if pattern.id in SECURED))[0]
+    outline = 0
+    for meld in holding.melds:
+        outline |= MELDS[meld.kind][meld.tiles[0]]
+    outline = outline & ~WIND_PUNGS | KNOWN_WINDS[seat_wind][prevailing_wind][outline & WIND_PUNGS]
+    secured = SECURED_BY_FOUR_MELDS if len(holding.melds) == 4 else SECURED
+    tiles, win = grouped_tiles(outline), win_of(SEAT_AND_BONUS[seat_wind][holding.bonus] | WinMethod.DISCARD)
+    present = [_ITEMS[row.id] for row in TILE_PATTERNS if row.id in secured for _ in range(row.count(tiles))]
+    present += [_ITEMS[row.id] for row in WIN_PATTERNS if row.id in secured for _ in range(row.count(win))]
+    return _remaining(tuple(present))
 
 
 def clear_memory() -> None:
     """Forget everything that was worked out, for measuring from a cold start."""
-    for memo in (_SUITS, _SCORES, _SETTLEMENTS):
+    for memo in (_SUITS, _TILES, _WINS, _SCORES, _SETTLEMENTS):
         memo.clear()
 
 
-def _outline(situation: WinSituation) -> Outline:
-    """The outline of the winner's tiles and of the win."""
+def _key(situation: WinSituation) -> int:
+    """The outline of the winner's tiles above the occasion of the win."""
     holding = situation.holding
-    concealed = holding.concealed
+    concealed, melds, winning = holding.concealed, holding.melds, situation.winning
     dots, bamboo, honours = bisect_left(concealed, 9), bisect_left(concealed, 18), bisect_left(concealed, 27)
     m, p, s, z = concealed[:dots], concealed[dots:bamboo], concealed[bamboo:honours], concealed[honours:]
-    winning = situation.winning
+    wanted = 14 - 3 * len(melds)
     if winning is not None:
+        wanted -= 1
         if winning < 9:
             m += (winning,)
         elif winning < 18:
@@ -87,60 +114,81 @@ def _outline(situation: WinSituation) -> Outline:
             s += (winning,)
         else:
             z += (winning,)
-    outline = (
-        _SUITS[m]
-        + _SUITS[p]
-        + _SUITS[s]
-        + _SUITS[z]
-        + SEAT_AND_BONUS[situation.seat_wind][holding.bonus]
-        + SOURCES[situation.source]
-        + (situation.prevailing_wind << PREVAILING_WIND_SHIFT)
-        + (situation.method << METHOD_SHIFT)
-        + (situation.circumstances << CIRCUMSTANCES_SHIFT)
+    outline = _SUITS[m] | _SUITS[p] | _SUITS[s] | _SUITS[z]
+    for meld in melds:
+        outline |= MELDS[meld.kind][meld.tiles[0]]
+    if len(concealed) != wanted:
+        outline = INCOMPLETE
+    seat_wind = situation.seat_wind
+    # Of tiles with a choice, no wind is involved: honours are split in one way.
+    pungs = outline & WIND_PUNGS
+    if pungs:
+        outline ^= pungs ^ KNOWN_WINDS[seat_wind][situation.prevailing_wind][pungs]
+    return (
+        outline << OCCASION_BITS
+        | SEAT_AND_BONUS[seat_wind][holding.bonus]
+        | situation.method
+        | situation.circumstances << CIRCUMSTANCES_SHIFT
     )
-    for meld in holding.melds:
-        outline += MELDS[meld.kind][meld.tiles[0]]
-    return outline
 
 
-def _score_of(outline: Outline) -> HandScore:
-    splits = choices(outline)
-    if len(splits) > 1:
-        return max((_SCORES[split] for split in splits), key=lambda worth: worth.total)
-    hand = grouped_hand(outline)
-    if not hand.complete:
+def _tile_items(outline: Outline) -> _Present | None:
+    """The patterns of the tiles in the best grouping; ``None`` when they are no winning shape."""
+    found: list[_Present] = []
+    for split in choices(outline):
+        tiles = grouped_tiles(split)
+        if tiles.complete:
+            found.append(tuple(_ITEMS[row.id] for row in TILE_PATTERNS for _ in range(row.count(tiles))))
+    # The patterns of the win add the same to every grouping, and a limit that is in one is in all.
+    return max(found, key=lambda present: _total(_remaining(present)), default=None)
+
+
+def _win_items(occasion: Occasion) -> _Present:
+    win = win_of(occasion)
+    return tuple(_ITEMS[row.id] for row in WIN_PATTERNS if row.count(win))
+
+
+def _remaining(present: _Present) -> tuple[ScoreItem, ...]:
+    """What is left after one pattern has superseded another (§1.8)."""
+    removed = _NOTHING.union(*[SUPERSEDES[item.pattern] for item in present if item.pattern in SUPERSEDES])
+    if not removed:
+        return present
+    return tuple(item for item in present if item.pattern not in removed)
+
+
+def _total(items: tuple[ScoreItem, ...]) -> int:
+    return sum([item.amount for item in items])
+
+
+def _score_of(key: int) -> HandScore:
+    tiles, win = _TILES[key >> OCCASION_BITS], _WINS[key & _OCCASION]
+    if tiles is None:
         return NO_WIN
-    items, limit = _itemised(hand, PATTERNS)
-    total = sum(item.amount for item in items)
+    if key & METHOD == WinMethod.ROBBED_CONCEALED_KONG and _ITEMS["TO"] not in tiles:
+        # A concealed kong yields to Thirteen Orphans only (§1.5).
+        return NO_WIN
+    items = _remaining(tiles + win)
+    total = _total(items)
+    limit = next((item.pattern for item in items if item.pattern in _LIMITS), None)
     return HandScore(total >= MINIMUM, total, min(total, CAP), items, limit, complete=True)
 
 
-def _itemised(hand: GroupedHand, patterns: tuple[Pattern, ...]) -> tuple[tuple[ScoreItem, ...], str | None]:
-    """The patterns of a hand after one has superseded another (§1.8), and the id of the limit that decides."""
-    counts = {pattern.id: count for pattern in patterns if (count := int(pattern.count(hand)))}
-    removed: set[str] = set()
-    limit: str | None = None
-    for pattern in patterns:
-        if pattern.id in counts and pattern.id not in removed:
-            removed |= SUPERSEDES.get(pattern.id, frozenset())
-            if pattern.cls is PatternClass.LIMIT:
-                limit = pattern.id
-    items = tuple(_ITEMS[name] for name, count in counts.items() if name not in removed for _ in range(count))
-    return items, limit
-
-
-def _settlement_of(outline: Outline) -> WindSettlement:
-    worth, hand = _SCORES[outline], grouped_hand(choices(outline)[0])
+def _settlement_of(key: int) -> WindSettlement:
+    winner, place = key & (1 << _SEAT_BITS) - 1, key >> _SEAT_BITS & (1 << _PLACE_BITS) - 1
+    key >>= _SEAT_BITS + _PLACE_BITS
+    worth = _SCORES[key]
     if not worth.legal:
         raise ValueError(f"no legal win: {worth.total} faan, {MINIMUM} are needed")
-    winner, source = hand.seat_wind, hand.source
-    if (source is None) is not (hand.method is WinMethod.SELF_DRAW) or source == winner:
-        raise ValueError(f"a win by {hand.method.name} cannot have the source {source}")
-    paid = payments(winner, source, worth.value)
-    scores = tuple(worth if wind == winner else None for wind in range(4))
-    return WindSettlement(winner, scores, paid, sum_payments(paid))
+    source = None if place == 0 else place - 1
+    if (source is None) is not (key & METHOD == WinMethod.SELF_DRAW) or source == winner:
+        raise ValueError(f"a win by {WinMethod(key & METHOD).name} cannot have the source {source}")
+    paid, changes = payments_and_changes(winner, source, worth.value)
+    scores = tuple([worth if wind == winner else None for wind in range(4)])
+    return WindSettlement(winner, scores, paid, changes)
 
 
 _SUITS: Final = Memo(suit_outline, _SUITS_KEPT)
-_SCORES: Final = Memo(_score_of, _OUTLINES_KEPT)
-_SETTLEMENTS: Final = Memo(_settlement_of, _OUTLINES_KEPT)
+_TILES: Final = Memo(_tile_items, _KEPT)
+_WINS: Final = Memo(_win_items, _KEPT)
+_SCORES: Final = Memo(_score_of, _KEPT)
+_SETTLEMENTS: Final = Memo(_settlement_of, _KEPT)

@@ -70,10 +70,7 @@ def worth(situation: WinSituation, groups: list[Group], pair: int) -> tuple[int,
         "Nine Gates": not declared and len(suits) == 1 and not honours and any(gate <= concealed for gate in gates),
         "Big Four Winds": len(winds) == 4,
         "Four Kongs": sum(len(group) == 4 for group in groups) == 4,
-        "Heavenly Hand": bool(flags & Circumstance.BEFORE_FIRST_DISCARD)
-        and first_turn
-        and situation.seat_wind == 0
-        and not declared,
+        "Heavenly Hand": bool(flags & Circumstance.BEFORE_FIRST_DISCARD) and first_turn and situation.seat_wind == 0,
         "Earthly Hand": bool(flags & Circumstance.FIRST_DISCARD)
         and first_turn
         and situation.seat_wind != 0

@@ -71,8 +71,8 @@ def situation(source: random.Random) -> WinSituation:
     method = source.choice(list(METHODS))
     dealt = method is WinMethod.SELF_DRAW and source.random() < 0.3
     circumstances = source.choice(METHODS[method])
-    if any(meld.is_exposed for meld in melds):
-        # Nobody claims a tile before the first discard.
+    if melds:
+        # Nobody claims a tile before the first discard, and a kong of the winner's is never left out.
         circumstances &= ~Circumstance.BEFORE_FIRST_DISCARD
     seat = source.randrange(4)
     few = source.sample(range(34, 42), source.randint(0, 4))

@@ -125,7 +125,6 @@ def test_c018_a_kong_before_the_win_makes_it_no_heavenly_hand() -> None:
         by="2z",
         seat="E",
         flags=("heavenly", "kong_replacement"),
-        circumstances=Circumstance.KONGS_DECLARED,
     )
     assert names(hand) == ["Kong replacement", "No flowers or seasons", "Self-draw"]
     assert paid(hand)["E"] == 12
