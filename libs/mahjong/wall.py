@@ -6,8 +6,18 @@ wall before it. Without one the whole sequence is live and both ends eat the sam
 
 from __future__ import annotations
 
+from typing import Final
+
 from libs.mahjong.engine.ruleset import WallEnd
 from libs.mahjong.tiles import TILE_COUNT, Tile
+
+_ALL_TILES: Final = list(range(TILE_COUNT))
+
+
+def check_sequence(tiles: tuple[Tile, ...]) -> None:
+    """Accept a sequence for a wall. Raises ``ValueError`` when it does not hold each of the 144 tiles once."""
+    if sorted(tiles) != _ALL_TILES:
+        raise ValueError("a wall holds each of the 144 tiles once")
 
 
 class Wall:
@@ -20,12 +30,7 @@ class Wall:
     __slots__ = ("back", "box", "front", "live", "tiles")
 
     def __init__(self, tiles: tuple[Tile, ...] | None, kong_box: int) -> None:
-        """A full wall; ``kong_box`` is the number of tiles set apart at the end of the sequence.
-
-        Raises ``ValueError`` when ``tiles`` are not the 144 tiles, each once.
-        """
-        if tiles is not None and (len(tiles) != TILE_COUNT or set(tiles) != set(range(TILE_COUNT))):
-            raise ValueError("a wall holds each of the 144 tiles once")
+        """A full wall; ``kong_box`` is the number of tiles set apart at the end of the sequence."""
         self.tiles = tiles
         self.live = TILE_COUNT - kong_box
         self.front = 0

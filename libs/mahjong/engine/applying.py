@@ -33,7 +33,7 @@ from libs.mahjong.engine.state import NO_ANSWERS, SEATS, Discard, HandPicture, H
 from libs.mahjong.melds import Meld, MeldKind
 from libs.mahjong.scores import WinMethod
 from libs.mahjong.shapes import encode, with_tile, without_tile
-from libs.mahjong.tiles import KIND_OF, REGULAR_TILES, Seat, Tile
+from libs.mahjong.tiles import COPIES, KIND_OF, REGULAR_TILES, Seat, Tile
 from libs.mahjong.wall import Wall
 
 DEALT: Final = 13
@@ -232,11 +232,16 @@ def _hand_settled(picture: HandPicture, event: HandSettled) -> None:
             seat.drawn = None
 
 
+def fourth_tile(pung: Meld) -> Tile:
+    """The tile that would make a kong of a pung."""
+    return COPIES * COPIES * KIND_OF[pung.tiles[0]] + sum(range(COPIES)) - sum(pung.tiles)
+
+
 def added_tile(seat: SeatState, meld: Meld) -> Tile:
     """The tile that makes ``meld``, an added kong, of one of the seat's exposed pungs."""
     for pung in seat.melds:
         if pung.kind is MeldKind.PUNG and pung.base_kind == meld.base_kind:
-            return next(tile for tile in meld.tiles if tile not in pung.tiles)
+            return fourth_tile(pung)
     raise LookupError(f"no pung to which {meld} adds")
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from libs.mahjong.engine.actions import Action, ActionType, Reason, RuleViolation
-from libs.mahjong.engine.applying import APPLIERS, DEALT, apply, draw_end, fold
+from libs.mahjong.engine.applying import APPLIERS, DEALT, apply, draw_end, fold, fourth_tile
 from libs.mahjong.engine.checking import check
 from libs.mahjong.engine.claims import Outcome, outcome
 from libs.mahjong.engine.commands import Act, Command, Expire, Settle, Transition
@@ -36,7 +36,6 @@ from libs.mahjong.engine.events import (
     TilesDealt,
 )
 from libs.mahjong.engine.legal import (
-    addable,
     claim_offers,
     legal_actions,
     offer_of,
@@ -48,9 +47,9 @@ from libs.mahjong.engine.ruleset import Ruleset
 from libs.mahjong.engine.situations import settled, settlement_of, win_situation, winning_tile
 from libs.mahjong.engine.state import SEATS, HandState, Offer
 from libs.mahjong.engine.timeouts import timeout_action
-from libs.mahjong.melds import Meld, chow, claimed_kong, concealed_kong, pung
+from libs.mahjong.melds import Meld, MeldKind, chow, claimed_kong, concealed_kong, pung
 from libs.mahjong.tiles import REGULAR_TILES, Seat, Tile, Wind
-from libs.mahjong.wall import Wall
+from libs.mahjong.wall import check_sequence
 
 __all__ = [
     "Act",
@@ -88,7 +87,7 @@ def start_hand(
     of public steps so far; ``dealer_wins`` how many hands in a row the dealer won, as dealer, before. Raises
     ``ValueError`` when ``wall`` is not made of the 144 tiles.
     """
-    Wall(wall, ruleset.wall.kong_box)
+    check_sequence(wall)
     play = _Play(HandState(ruleset, moment, dealer_wins))
     play.emit(HandStarted(hand, dealer, prevailing_wind, commitment, wall))
     dealt: list[tuple[Tile, ...]] = [()] * SEATS
@@ -302,7 +301,8 @@ class _Play:
         holder = state.seats[seat]
         if action.type is ActionType.ADDED_KONG:
             tile = action.tiles[0]
-            meld = next(pung for added, pung in addable(holder) if added == tile).promoted(tile)
+            pungs = [meld for meld in holder.melds if meld.kind is MeldKind.PUNG]
+            meld = next(pung for pung in pungs if fourth_tile(pung) == tile).promoted(tile)
         else:
             meld = concealed_kong(action.tiles)
         self.emit(KongDeclared(seat, meld))

@@ -6,9 +6,11 @@ but what the seat itself knows: a viewer's picture gives the viewer the same opt
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Final
 
 from libs.mahjong.engine.actions import PASS, WIN, Action, ActionType
+from libs.mahjong.engine.applying import fourth_tile
 from libs.mahjong.engine.events import DecisionKind, DecisionOpened
 from libs.mahjong.engine.situations import (
     WinningTile,
@@ -18,7 +20,7 @@ from libs.mahjong.engine.situations import (
     situation_of,
 )
 from libs.mahjong.engine.state import SEATS, HandPicture, Offer, SeatState
-from libs.mahjong.melds import Meld, MeldKind
+from libs.mahjong.melds import MeldKind
 from libs.mahjong.scores import HandScore, WinMethod
 from libs.mahjong.shapes import count, is_win, orphans_waits, waits, without_tile
 from libs.mahjong.shapes.encoding import BASE, SUIT_RANKS
@@ -120,17 +122,21 @@ def _find_offer(picture: HandPicture, decision: DecisionOpened, seat: Seat) -> O
 def _turn_offer(picture: HandPicture, seat: Seat) -> Offer:
     holder = picture.seats[seat]
     actions: list[Action] = []
-    discards = [DISCARDS[tile] for tile in discardable(holder)]
+    discards = _discards(holder)
     score = None
     if holder.drawn is not None:
         score = _self_draw_score(picture, seat)
         if score is not None:
             actions.append(WIN)
-        # Four equal tiles make three discards fewer, and an added kong needs a meld: most turns have neither.
-        if (holder.melds or len(holder.tiles) - len(discards) >= COPIES - 1) and may_declare_own_kong(picture, holder):
-            actions += _kongs(holder)
+        # Four equal tiles make three discards fewer.
+        kongs = _concealed_kongs(holder) if len(holder.tiles) - len(discards) >= COPIES - 1 else []
+        if holder.melds:
+            kongs += [_ADDED_KONGS[tile] for tile in addable(holder)]
+        if kongs and may_declare_own_kong(picture, holder):
+            actions += kongs
     actions += discards
-    if may_call(picture, holder):
+    if picture.ruleset.original_call and not holder.river:
+        # Only the first discard may carry the call (classical B16).
         called = [action.tiles for action in discards if leaves_ready(holder, action.tiles[0])]
         actions += [Action(ActionType.ORIGINAL_CALL, tiles) for tiles in called]
     return Offer(tuple(actions), score)
@@ -164,7 +170,10 @@ def claim_offers(picture: HandPicture) -> dict[Seat, Offer]:
         holder = picture.seats[seat]
         # Most seats cannot use most tiles: see that before anything is built.
         near = holder.codes[suit] * factor // unit % _FIVE_RANKS
-        if _USES[near] & use or waits_of(holder) >> kind & 1:
+        waiting = holder.waits
+        if waiting is None:
+            waiting = waits_of(holder)
+        if waiting >> kind & 1 or _USES[near] & use:
             offer = claim_offer(picture, seat)
             if offer.actions:
                 found[seat] = offer
@@ -260,26 +269,17 @@ def may_declare_own_kong(picture: HandPicture, holder: SeatState) -> bool:
     return not picture.ruleset.opening_kongs or discards_made(picture) > 0
 
 
-def discardable(holder: SeatState) -> tuple[Tile, ...]:
-    """The tiles that may be discarded, equal ones once, ascending; after an Original Call the drawn one alone."""
+def _discards(holder: SeatState) -> list[Action]:
+    """Equal tiles once, ascending; after an Original Call the drawn one alone."""
     if holder.original_call:
-        return () if holder.drawn is None else (holder.drawn,)
+        return [] if holder.drawn is None else [DISCARDS[holder.drawn]]
     tiles = holder.tiles
-    return tuple([tile for tile, lower in zip(tiles, (-COPIES, *tiles), strict=False) if tile >> 2 != lower >> 2])
-
-
-def may_call(picture: HandPicture, holder: SeatState) -> bool:
-    """Whether the next discard of the seat may carry an Original Call: only its first (classical B16)."""
-    return picture.ruleset.original_call and not holder.river
+    return [DISCARDS[tiles[0]], *[DISCARDS[tile] for lower, tile in pairwise(tiles) if lower >> 2 != tile >> 2]]
 
 
 def leaves_ready(holder: SeatState, tile: Tile) -> bool:
     """Whether the tiles in hand without ``tile`` are one tile short of a win."""
     return waits(*without_tile(holder.codes, KIND_OF[tile])) != 0
-
-
-def _kongs(holder: SeatState) -> list[Action]:
-    return _concealed_kongs(holder) + [_ADDED_KONGS[tile] for tile, _ in addable(holder)]
 
 
 def _concealed_kongs(holder: SeatState) -> list[Action]:
@@ -291,14 +291,13 @@ def _concealed_kongs(holder: SeatState) -> list[Action]:
     ]
 
 
-def addable(holder: SeatState) -> list[tuple[Tile, Meld]]:
-    """The tiles in hand that could be added to an exposed pung, each with its pung."""
-    found: list[tuple[Tile, Meld]] = []
-    for meld in holder.melds:
-        if meld.kind is MeldKind.PUNG:
-            kind = meld.base_kind
-            found += [(tile, meld) for tile in holder.tiles if KIND_OF[tile] == kind]
-    return sorted(found, key=lambda pair: pair[0])
+def addable(holder: SeatState) -> list[Tile]:
+    """The tiles in hand that could be added to an exposed pung, ascending."""
+    return sorted(
+        tile
+        for tile in [fourth_tile(meld) for meld in holder.melds if meld.kind is MeldKind.PUNG]
+        if tile in holder.tiles
+    )
 
 
 def _chows(holder: SeatState, kind: Kind) -> list[Action]:

@@ -202,10 +202,6 @@ class HandPicture:
         """An equal picture of its own."""
         kind = type(self)
         other = kind.__new__(kind)
-        self._copy_to(other)
-        return other
-
-    def _copy_to(self, other: HandPicture) -> None:
         other.ruleset = self.ruleset
         other.hand = self.hand
         other.dealer = self.dealer
@@ -224,6 +220,7 @@ class HandPicture:
         other.result = self.result
         other.settlement = self.settlement
         other.offers = self.offers
+        return other
 
     def own_seat(self, number: Seat) -> SeatState:
         """The seat, ready to be changed in this picture alone."""

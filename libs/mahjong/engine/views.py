@@ -8,7 +8,7 @@ the visible copies of the events of a hand gives the same ``SeatView`` as ``view
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from libs.mahjong.engine.actions import Action
 from libs.mahjong.engine.applying import apply
@@ -36,6 +36,9 @@ from libs.mahjong.engine.state import NO_ANSWERS, SEATS, HandPicture, HandState,
 from libs.mahjong.scores import HandScore
 from libs.mahjong.tiles import Seat
 
+if TYPE_CHECKING:
+    from typing import Self
+
 SPECTATOR: Final = -1
 
 Copies: TypeAlias = tuple[HandEvent | None, ...]
@@ -55,10 +58,11 @@ class SeatView(HandPicture):
         self.viewer = viewer
         self.seats = [SeatState(hidden=seat != viewer) for seat in range(SEATS)]
 
-    def _copy_to(self, other: HandPicture) -> None:
-        super()._copy_to(other)
-        assert isinstance(other, SeatView)
+    def copy(self) -> Self:
+        """An equal view of its own."""
+        other = super().copy()
         other.viewer = self.viewer
+        return other
 
     def _facts(self) -> tuple[object, ...]:
         return (self.viewer, *super()._facts())
