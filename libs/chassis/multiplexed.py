@@ -334,9 +334,10 @@ class Multiplexed:
                     )
                 await asyncio.sleep(random.uniform(0, min(self._max_backoff_s, 0.02 * 2 ** min(failures, 10))))
                 continue
-            failures = 0
-            self._ready.set()
-            self._admit()
+            if self._wire is wire:
+                failures = 0
+                self._ready.set()
+                self._admit()
             lost = await wire.lost
             _log.warning("store connection lost", address=self.address.name, error=repr(lost))
 
@@ -348,6 +349,8 @@ class Multiplexed:
             _, wire = await loop.create_connection(
                 lambda: _Wire(self), self.address.host, self.address.port, ssl=self._tls
             )
+        if wire.lost.done():
+            raise ConnectionError("the connection was lost at once")
         self._wire = wire
         try:
             await self._greet(loop)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -180,6 +181,7 @@ class TableStore:
             try:
                 reply = await self.client.run(_APPEND, names, arguments, deadline_s=left)
             except StoreUnavailable:
+                await asyncio.sleep(random.uniform(0.005, 0.05))
                 continue
             if reply[0] == _CONFLICT and reply[1] == after:
                 _log.info("append settled after a lost connection", table_id=table_id, sequence=after)
