@@ -11,6 +11,10 @@ from typing import Final
 from libs.mahjong.engine.ruleset import WallEnd
 from libs.mahjong.tiles import TILE_COUNT, Tile
 
+# Looking up a member of an enumeration costs more than comparing with it, so the common ones are looked up once.
+_FRONT: Final = WallEnd.FRONT
+_KONG_BOX: Final = WallEnd.KONG_BOX
+
 _ALL_TILES: Final = list(range(TILE_COUNT))
 
 
@@ -49,23 +53,23 @@ class Wall:
 
     def left(self, end: WallEnd) -> int:
         """How many tiles can still be taken from that place."""
-        if end is WallEnd.KONG_BOX:
+        if end is _KONG_BOX:
             return TILE_COUNT - self.live - self.box
         return self.live - self.front - self.back
 
     def peek(self, end: WallEnd) -> Tile | None:
         """The next tile from that place, ``None`` when none is left there. The sequence must be known."""
         assert self.tiles is not None
-        if end is WallEnd.KONG_BOX:
+        if end is _KONG_BOX:
             at = self.live + self.box
             return self.tiles[at] if at < TILE_COUNT else None
         if self.front + self.back >= self.live:
             return None
-        return self.tiles[self.front if end is WallEnd.FRONT else self.live - 1 - self.back]
+        return self.tiles[self.front if end is _FRONT else self.live - 1 - self.back]
 
     def advance(self, end: WallEnd, tiles: int = 1) -> None:
         """Note that so many tiles were taken from that place."""
-        if end is WallEnd.FRONT:
+        if end is _FRONT:
             self.front += tiles
         elif end is WallEnd.BACK:
             self.back += tiles

@@ -36,6 +36,11 @@ from libs.mahjong.shapes import encode, with_tile, without_tile
 from libs.mahjong.tiles import COPIES, KIND_OF, REGULAR_TILES, Seat, Tile
 from libs.mahjong.wall import Wall
 
+# Looking up a member of an enumeration costs more than comparing with it, so the common ones are looked up once.
+_TURN: Final = DecisionKind.TURN
+_FROM_WALL: Final = DrawSource.WALL
+_FRONT: Final = WallEnd.FRONT
+
 DEALT: Final = 13
 """Tiles dealt to each seat; the dealer then draws a fourteenth."""
 
@@ -61,8 +66,8 @@ def fold(ruleset: Ruleset, events: Iterable[HandEvent], moment: int = 0, dealer_
 
 def draw_end(picture: HandPicture, source: DrawSource) -> WallEnd:
     """Where a tile drawn for that reason comes from."""
-    if source is DrawSource.WALL:
-        return WallEnd.FRONT
+    if source is _FROM_WALL:
+        return _FRONT
     layout = picture.ruleset.wall
     return layout.kong_from if source is DrawSource.KONG else layout.bonus_from
 
@@ -86,7 +91,7 @@ def _hand_started(picture: HandPicture, event: HandStarted) -> None:
 
 def _tiles_dealt(picture: HandPicture, event: TilesDealt) -> None:
     _step(picture)
-    picture.wall.advance(WallEnd.FRONT, SEATS * DEALT)
+    picture.wall.advance(_FRONT, SEATS * DEALT)
     for number, tiles in enumerate(event.hands):
         seat = picture.own_seat(number)
         seat.count = DEALT
@@ -100,7 +105,7 @@ def _tile_drawn(picture: HandPicture, event: TileDrawn) -> None:
     seat = picture.own_seat(event.seat)
     seat.count += 1
     source = seat.drawn_source = event.source
-    if source is DrawSource.WALL:
+    if source is _FROM_WALL:
         picture.wall.front += 1
         seat.kongs_in_row = 0
     else:
@@ -130,7 +135,7 @@ def _decision_opened(picture: HandPicture, event: DecisionOpened) -> None:
     picture.decision = event
     picture.held = NO_ANSWERS
     picture.offers = None
-    if event.kind is DecisionKind.TURN:
+    if event.kind is _TURN:
         picture.turn = event.seats[0]
         picture.moment = event.decision
 

@@ -12,6 +12,10 @@ from libs.mahjong.engine.state import HandPicture, SeatState
 from libs.mahjong.shapes import is_win, with_tile
 from libs.mahjong.tiles import KIND_OF, Seat, Tile
 
+# Looking up a member of an enumeration costs more than comparing with it, so the common ones are looked up once.
+_TURN: Final = DecisionKind.TURN
+_DISCARD: Final = ActionType.DISCARD
+
 _SIZES: Final = {
     ActionType.DISCARD: 1,
     ActionType.WIN: 0,
@@ -34,7 +38,7 @@ def check(picture: HandPicture, decision: DecisionOpened, seat: Seat, action: Ac
     """
     holder = picture.seats[seat]
     tiles = action.tiles
-    if decision.kind is DecisionKind.TURN and action.type is ActionType.DISCARD and len(tiles) == 1:
+    if decision.kind is _TURN and action.type is _DISCARD and len(tiles) == 1:
         # The usual action is checked directly: a turn's offer is found only for those who ask.
         if tiles[0] not in holder.tiles:
             raise _not_held(tiles[0])

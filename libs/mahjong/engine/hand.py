@@ -70,6 +70,12 @@ __all__ = [
     "win_situation",
 ]
 
+# Looking up a member of an enumeration costs more than comparing with it, so the common ones are looked up once.
+_TURN: Final = DecisionKind.TURN
+_OPENING_KONG: Final = DecisionKind.OPENING_KONG
+_DISCARD: Final = ActionType.DISCARD
+_FROM_WALL: Final = DrawSource.WALL
+
 
 def start_hand(
     ruleset: Ruleset,
@@ -97,7 +103,7 @@ def start_hand(
     for place in range(SEATS):
         if not play.replace_dealt_bonus((dealer + place) % SEATS):
             return play.transition()
-    if play.draw(dealer, DrawSource.WALL):
+    if play.draw(dealer, _FROM_WALL):
         if ruleset.opening_kongs:
             play.open_opening(0)
         else:
@@ -117,7 +123,7 @@ def decide(state: HandState, command: Command) -> Transition:
 def _act(state: HandState, seat: Seat, decision_id: int, action: Action) -> Transition:
     decision = _open_decision(state, decision_id)
     if seat not in decision.seats:
-        if decision.kind is DecisionKind.TURN:
+        if decision.kind is _TURN:
             raise RuleViolation(Reason.NOT_YOUR_DECISION, f"the decision is that of seat {decision.seats[0]}")
         # Nobody learns from a refusal that others are being asked.
         raise _stale(decision_id)
@@ -125,9 +131,9 @@ def _act(state: HandState, seat: Seat, decision_id: int, action: Action) -> Tran
         raise RuleViolation(Reason.ALREADY_ANSWERED, "this decision has its answer")
     check(state, decision, seat, action)
     play = _Play(state.copy())
-    if decision.kind is DecisionKind.TURN:
+    if decision.kind is _TURN:
         play.take_turn(seat, action)
-    elif decision.kind is DecisionKind.OPENING_KONG:
+    elif decision.kind is _OPENING_KONG:
         play.take_opening(seat, action)
     else:
         answers = (*state.held[:seat], action, *state.held[seat + 1 :])
@@ -142,9 +148,9 @@ def _act(state: HandState, seat: Seat, decision_id: int, action: Action) -> Tran
 def _expire(state: HandState, decision_id: int) -> Transition:
     decision = _open_decision(state, decision_id)
     play = _Play(state.copy())
-    if decision.kind is DecisionKind.TURN:
+    if decision.kind is _TURN:
         play.take_turn(decision.seats[0], timeout_action(state, decision.seats[0]))
-    elif decision.kind is DecisionKind.OPENING_KONG:
+    elif decision.kind is _OPENING_KONG:
         play.take_opening(decision.seats[0], timeout_action(state, decision.seats[0]))
     else:
         answers = list(state.held)
@@ -222,7 +228,7 @@ class _Play:
         while True:
             tile = state.wall.peek(draw_end(state, source))
             if tile is None:
-                regular = source is DrawSource.WALL
+                regular = source is _FROM_WALL
                 cause = DrawnHandCause.WALL_EXHAUSTED if regular else DrawnHandCause.REPLACEMENT_EXHAUSTED
                 self.emit(HandDrawn(cause))
                 return False
@@ -233,7 +239,7 @@ class _Play:
             source = DrawSource.BONUS
 
     def open_turn(self, seat: Seat) -> None:
-        self._open(self.state.moment, DecisionKind.TURN, (seat,))
+        self._open(self.state.moment, _TURN, (seat,))
 
     def open_opening(self, place: int) -> None:
         """Ask the next seat, from the dealer's ``place``-th neighbour on, that has a choice before the first discard.
@@ -245,9 +251,9 @@ class _Play:
             seat = (state.dealer + later) % SEATS
             offer = opening_offer(state, seat)
             if offer.actions:
-                self._open(state.moment + later, DecisionKind.OPENING_KONG, (seat,), {seat: offer})
+                self._open(state.moment + later, _OPENING_KONG, (seat,), {seat: offer})
                 return
-        self._open(state.moment + SEATS, DecisionKind.TURN, (state.dealer,))
+        self._open(state.moment + SEATS, _TURN, (state.dealer,))
 
     def _open(
         self, decision: int, kind: DecisionKind, seats: tuple[Seat, ...], offers: dict[Seat, Offer] | None = None
@@ -257,7 +263,7 @@ class _Play:
             self.state.offers = offers
 
     def take_turn(self, seat: Seat, action: Action) -> None:
-        if action.type is ActionType.DISCARD:
+        if action.type is _DISCARD:
             self._discard(seat, action.tiles[0], original_call=False)
         elif action.type is ActionType.ORIGINAL_CALL:
             self._discard(seat, action.tiles[0], original_call=True)
@@ -293,7 +299,7 @@ class _Play:
 
     def _next_draw(self, discarder: Seat) -> None:
         seat = (discarder + 1) % SEATS
-        if self.draw(seat, DrawSource.WALL):
+        if self.draw(seat, _FROM_WALL):
             self.open_turn(seat)
 
     def _declare_kong(self, seat: Seat, action: Action) -> None:

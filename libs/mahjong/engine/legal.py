@@ -39,6 +39,11 @@ from libs.mahjong.tiles import (
     tiles_of_kind,
 )
 
+# Looking up a member of an enumeration costs more than comparing with it, so the common ones are looked up once.
+_TURN: Final = DecisionKind.TURN
+_CLAIM: Final = DecisionKind.CLAIM
+_PUNG: Final = MeldKind.PUNG
+
 DISCARDS: Final = tuple(Action(ActionType.DISCARD, (tile,)) for tile in range(REGULAR_TILES))
 """The action that discards each tile."""
 
@@ -110,9 +115,9 @@ def may_declare_kong(picture: HandPicture) -> bool:
 
 
 def _find_offer(picture: HandPicture, decision: DecisionOpened, seat: Seat) -> Offer:
-    if decision.kind is DecisionKind.TURN:
+    if decision.kind is _TURN:
         return _turn_offer(picture, seat)
-    if decision.kind is DecisionKind.CLAIM:
+    if decision.kind is _CLAIM:
         return claim_offer(picture, seat)
     if decision.kind is DecisionKind.ROB:
         return rob_offer(picture, seat)
@@ -294,9 +299,7 @@ def _concealed_kongs(holder: SeatState) -> list[Action]:
 def addable(holder: SeatState) -> list[Tile]:
     """The tiles in hand that could be added to an exposed pung, ascending."""
     return sorted(
-        tile
-        for tile in [fourth_tile(meld) for meld in holder.melds if meld.kind is MeldKind.PUNG]
-        if tile in holder.tiles
+        tile for tile in [fourth_tile(meld) for meld in holder.melds if meld.kind is _PUNG] if tile in holder.tiles
     )
 
 

@@ -36,6 +36,9 @@ from libs.mahjong.engine.state import NO_ANSWERS, SEATS, HandPicture, HandState,
 from libs.mahjong.scores import HandScore
 from libs.mahjong.tiles import Seat
 
+# Looking up a member of an enumeration costs more than comparing with it, so the common ones are looked up once.
+_TURN: Final = DecisionKind.TURN
+
 if TYPE_CHECKING:
     from typing import Self
 
@@ -91,7 +94,7 @@ def visible_copies(event: HandEvent) -> Copies:
         copies: list[HandEvent | None] = [hidden, hidden, hidden, hidden, hidden]
         copies[event.seat] = event
         return tuple(copies)
-    if type(event) in _PUBLIC or (isinstance(event, DecisionOpened) and event.kind is DecisionKind.TURN):
+    if type(event) in _PUBLIC or (isinstance(event, DecisionOpened) and event.kind is _TURN):
         return (event, event, event, event, event)
     return tuple([visible(event, viewer) for viewer in _VIEWERS])
 
@@ -155,7 +158,7 @@ def _tile_drawn(event: TileDrawn, viewer: Seat) -> TileDrawn | None:
 
 
 def _decision_opened(event: DecisionOpened, viewer: Seat) -> DecisionOpened | None:
-    if event.kind is DecisionKind.TURN:
+    if event.kind is _TURN:
         return event
     if viewer not in event.seats:
         return None
