@@ -4,7 +4,7 @@ import { render } from "preact";
 import { useState } from "preact/hooks";
 import { LookControls } from "../src/LookControls";
 import { applyLook, type Look } from "../src/look";
-import type { Action, HandSwitch, TableModel } from "../src/model";
+import type { HandSwitch, TableModel } from "../src/model";
 import "../src/styles/index.css";
 import { Table } from "../src/table/Table";
 import { STATES } from "./mocks";
@@ -22,7 +22,7 @@ const first: Look = {
 declare global {
   interface Window {
     /** What the page sent, for tests of the components. */
-    sent: Action[];
+    sent: (string | number)[];
   }
 }
 window.sent = [];
@@ -30,15 +30,17 @@ window.sent = [];
 function Gallery({ initial }: { initial: TableModel }) {
   const [model, setModel] = useState(initial);
   const [look, setLook] = useState(first);
+  const send = (what: string | number) => {
+    window.sent.push(what);
+    setModel({ ...model, prompt: model.prompt && { ...model.prompt, answered: true } });
+  };
   return (
     <Table
       model={model}
       sound={look.sound}
       onSound={(sound) => setLook({ ...look, sound })}
-      onAct={(_prompt, action) => {
-        window.sent.push(action);
-        setModel({ ...model, prompt: model.prompt && { ...model.prompt, answered: true } });
-      }}
+      onChoose={(_prompt, id) => send(id)}
+      onDiscard={(_prompt, tile) => send(tile)}
       onReady={() => setModel(model)}
       onFill={() => setModel(model)}
       onSwitch={(name: HandSwitch, on: boolean) => setModel({ ...model, switches: { ...model.switches, [name]: on } })}

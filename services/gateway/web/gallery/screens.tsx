@@ -36,6 +36,7 @@ const lobby: LobbyModel = {
     { id: "h1", ruleset: "hkos-3-v1", endedMs: 1.79e12, names: [], change: 24, winner: "You", rated: true },
     { id: "h2", ruleset: "hkos-3-v1", endedMs: 1.78e12, names: [], change: -8, winner: "Meilin", rated: false },
   ],
+  seatedAt: "t1",
   busy: false,
   problem: "",
 };
@@ -57,6 +58,7 @@ export const SCREENS: Record<string, JSX.Element> = {
       onCreate={nothing}
       onJoin={nothing}
       onJoinCode={nothing}
+      onReturn={nothing}
       onReplay={nothing}
       onRegister={nothing}
       onRefresh={nothing}

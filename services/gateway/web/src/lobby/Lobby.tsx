@@ -11,6 +11,7 @@ export interface LobbyHandlers {
   onCreate: (wish: Wish, name: string, isPrivate: boolean) => void;
   onJoin: (tableId: string) => void;
   onJoinCode: (code: string) => void;
+  onReturn: (tableId: string) => void;
   onReplay: (recordId: string) => void;
   onRegister: (name: string, password: string) => void;
   onRefresh: () => void;
@@ -50,6 +51,14 @@ export function Lobby({ model, look, ...on }: LobbyProps) {
         <p class="problem" role="alert">
           {model.problem}
         </p>
+        {model.seatedAt && (
+          <section class="card return">
+            <h2>Your seat is kept</h2>
+            <button type="button" class="action best wide" onClick={() => on.onReturn(model.seatedAt)}>
+              Return to your table
+            </button>
+          </section>
+        )}
         <section class="card quick">
           <h2>Quick play</h2>
           <p class="quiet">Standard clock, four players; computers take empty seats after about 15 seconds.</p>

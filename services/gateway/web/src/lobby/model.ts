@@ -50,6 +50,8 @@ export interface LobbyModel {
   readonly rating: { readonly value: number; readonly provisional: boolean } | null;
   readonly tables: readonly OpenTable[];
   readonly hands: readonly PlayedHand[];
+  /** The table where one has a seat; "" when there is none. */
+  readonly seatedAt: string;
   /** A request is under way. */
   readonly busy: boolean;
   /** What went wrong and what to do; "" when nothing did. */

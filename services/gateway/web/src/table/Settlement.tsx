@@ -12,8 +12,8 @@ interface SettlementProps {
   serverOffsetMs: number;
   onReady: () => void;
   onLeave: () => void;
-  /** Shown where the settlement lies over a replay: closes it. */
-  onClose?: () => void;
+  /** A button that puts the settlement aside, where nobody is asked to be ready. */
+  closing?: { readonly label: string; readonly act: () => void };
 }
 
 const WALL: Record<WallCheck, string> = {
@@ -24,7 +24,7 @@ const WALL: Record<WallCheck, string> = {
 };
 
 /** How the hand ended, in order of interest: the sentence, the tiles, why, who pays, the wall, one button. */
-export function Settlement({ settlement, serverOffsetMs, onReady, onLeave, onClose }: SettlementProps) {
+export function Settlement({ settlement, serverOffsetMs, onReady, onLeave, closing }: SettlementProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), [settlement.id]);
   const { seats, wins, wall, readyBy, over } = settlement;
@@ -52,14 +52,14 @@ export function Settlement({ settlement, serverOffsetMs, onReady, onLeave, onClo
               {readyBy !== null && <TimeLeft until={readyBy} serverOffsetMs={serverOffsetMs} />}
             </button>
           )}
-          {over && !onClose && (
+          {over && !closing && (
             <button type="button" class="action best" onClick={onLeave}>
               Leave the table
             </button>
           )}
-          {onClose && (
-            <button type="button" class="action best" onClick={onClose}>
-              Back to the hand
+          {closing && (
+            <button type="button" class="action best" onClick={closing.act}>
+              {closing.label}
             </button>
           )}
         </footer>

@@ -1,0 +1,76 @@
+import type { DecisionView, TableView } from "../gen/eastwind/table/v1/view_pb";
+import type { Action } from "../gen/eastwind/type/v1/action_pb";
+import { ActionType } from "../gen/eastwind/type/v1/action_pb";
+import type { Choice, Prompt } from "../model";
+import { kindOf, runRanks, type TileId } from "../tiles/notation";
+import { worthWords } from "./settlement";
+import type { TableState } from "./table";
+
+/** A choice keeps its place in the list of options as its id. */
+function choiceId(index: number): string {
+  return `option-${index}`;
+}
+
+function choiceAction(view: TableView, action: Action, worth: string): Choice["action"] | null {
+  const withDiscard = view.lastDiscard === undefined ? action.tiles : [...action.tiles, view.lastDiscard];
+  switch (action.type) {
+    case ActionType.WIN:
+      return { type: "win", worth };
+    case ActionType.PASS:
+      return { type: "pass" };
+    case ActionType.CHOW:
+      return { type: "chow", tiles: withDiscard };
+    case ActionType.PUNG:
+      return { type: "pung", tiles: withDiscard };
+    case ActionType.CLAIMED_KONG:
+      return { type: "kong", tiles: withDiscard, concealed: false };
+    case ActionType.ADDED_KONG:
+      return { type: "kong", tiles: action.tiles, concealed: false };
+    case ActionType.CONCEALED_KONG:
+      return { type: "kong", tiles: action.tiles, concealed: true };
+    default:
+      return null;
+  }
+}
+
+/** Two choices that a player could not tell apart are one. */
+function looks({ action }: Choice): string {
+  if (action.type === "chow") return `chow ${runRanks(action.tiles.map(kindOf))}`;
+  if (action.type === "kong") return `kong ${action.concealed} ${action.tiles[0] && kindOf(action.tiles[0])}`;
+  return action.type;
+}
+
+/** What the viewer is asked, if anything. */
+export function promptOf(state: TableState): Prompt | null {
+  const { decision } = state.view;
+  if (!decision || (decision.options.length === 0 && !state.pending)) return null;
+  if (decision.seat !== state.view.viewer) return null;
+  const seen = new Set<string>();
+  const choices: Choice[] = [];
+  const discards: TileId[] = [];
+  decision.options.forEach(({ action, score }, index) => {
+    if (!action) return;
+    const tile = action.tiles[0];
+    if (action.type === ActionType.DISCARD && tile !== undefined) discards.push(tile);
+    const told = choiceAction(state.view, action, score ? worthWords(score) : "");
+    if (!told) return;
+    const choice = { id: choiceId(index), action: told };
+    if (seen.has(looks(choice))) return;
+    seen.add(looks(choice));
+    choices.push(choice);
+  });
+  return { id: `${state.view.hand}.${decision.decision}`, choices, discards, answered: state.pending !== null };
+}
+
+/** The action behind a choice; null when the decision is not open any more. */
+export function actionOf(decision: DecisionView | undefined, id: string): Action | null {
+  const index = decision?.options.findIndex((_, each) => choiceId(each) === id) ?? -1;
+  return decision?.options[index]?.action ?? null;
+}
+
+export function discardOf(decision: DecisionView | undefined, tile: TileId): Action | null {
+  const option = decision?.options.find(
+    ({ action }) => action?.type === ActionType.DISCARD && action.tiles[0] === tile,
+  );
+  return option?.action ?? null;
+}
