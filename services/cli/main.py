@@ -7,6 +7,7 @@ from importlib import import_module
 import click
 
 COMMANDS = {
+    "run": "services.cli.run:run",
     "score": "services.cli.score:score",
 }
 """Where each subcommand is found, as `module:name`."""

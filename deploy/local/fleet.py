@@ -1,0 +1,148 @@
+"""All services of Eastwind in this process, on real backing servers (architecture §12)."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from deploy.local.stack import BackingStack
+from libs.chassis.events import ensure_topics
+from libs.chassis.settings import ServiceSettings, read
+from services.accounts.app import AccountsService
+from services.accounts.settings import AccountsSettings
+from services.bots.app import BotsService
+from services.bots.settings import BotsSettings
+from services.clock.app import ClockService
+from services.clock.settings import ClockSettings
+from services.gateway.app import GatewayService
+from services.gateway.settings import GatewaySettings
+from services.history.app import HistoryService
+from services.history.settings import HistorySettings
+from services.matchmaking.app import MatchmakingService
+from services.matchmaking.settings import MatchmakingSettings
+from services.ratings.app import RatingsService
+from services.ratings.settings import RatingsSettings
+from services.scoring.app import ScoringService
+from services.scoring.settings import ScoringSettings
+from services.table.app import TableWorker
+from services.table.settings import TableWorkerSettings
+
+DATABASES: Final = ("accounts", "history", "ratings")
+"""The services that keep something in PostgreSQL, each in a database of its own."""
+ORDER: Final = ("accounts", "scoring", "bots", "ratings", "history", "table", "clock", "matchmaking", "gateway")
+"""Every service after those that it calls."""
+START_TIMEOUT_S: Final = 60.0
+_TOPICS_TIMEOUT_S: Final = 15.0
+
+
+class RunningService(Protocol):
+    """What the fleet needs of a service."""
+
+    @property
+    def failed(self) -> asyncio.Future[BaseException]: ...
+
+    async def start(self) -> None: ...
+
+    async def stop(self, grace_s: float) -> None: ...
+
+
+_MAKERS: Final[dict[str, tuple[Callable[[Any], RunningService], type[ServiceSettings]]]] = {
+    "accounts": (AccountsService, AccountsSettings),
+    "scoring": (ScoringService, ScoringSettings),
+    "bots": (BotsService, BotsSettings),
+    "ratings": (RatingsService, RatingsSettings),
+    "history": (HistoryService, HistorySettings),
+    "table": (TableWorker, TableWorkerSettings),
+    "clock": (ClockService, ClockSettings),
+    "matchmaking": (MatchmakingService, MatchmakingSettings),
+    "gateway": (GatewayService, GatewaySettings),
+}
+
+
+class Fleet:
+    """Every service once, or as often as ``copies`` says, in this process and event loop.
+
+    ``settings`` are fields of the services' settings, by service or under "" for all of them.
+    """
+
+    def __init__(
+        self,
+        stack: BackingStack,
+        *,
+        settings: Mapping[str, Mapping[str, Any]] | None = None,
+        copies: Mapping[str, int] | None = None,
+    ) -> None:
+        self._stack = stack
+        self._settings = settings or {}
+        self._copies = copies or {}
+        self._running: list[RunningService] = []
+        self._addresses: dict[str, tuple[str, ...]] = {}
+        self.services: dict[str, list[Any]] = {}
+
+    async def start(self) -> None:
+        """Return when players can connect. When a service cannot start, none is left running."""
+        try:
+            async with asyncio.timeout(START_TIMEOUT_S):
+                await ensure_topics((self._stack.kafka_bootstrap,), timeout_s=_TOPICS_TIMEOUT_S)
+                databases = {name: await self._stack.create_database(name) for name in DATABASES}
+                for name in ORDER:
+                    await self._start(name, databases.get(name, ""))
+        except BaseException:
+            await self.stop(0.0)
+            raise
+
+    async def stop(self, grace_s: float) -> None:
+        """Drain the services, the gateways first."""
+        while self._running:
+            await self._running.pop().stop(grace_s)
+
+    async def wait_for_a_failure(self) -> BaseException:
+        """Wait until a service cannot go on; returns why. While all is well this waits for ever."""
+        failures = [asyncio.shield(service.failed) for service in self._running]
+        done, _ = await asyncio.wait(failures, return_when=asyncio.FIRST_COMPLETED)
+        return next(iter(done)).result()
+
+    @property
+    def edge_url(self) -> str:
+        """Where players find the page, once started."""
+        return f"http://{self.services['gateway'][0].edge_address}"
+
+    async def _start(self, name: str, database_url: str) -> None:
+        make, kind = _MAKERS[name]
+        self.services[name] = []
+        for _ in range(self._copies.get(name, 1)):
+            fields = self._common() | self._settings.get("", {}) | self._settings.get(name, {})
+            if database_url:
+                fields["database_url"] = database_url
+            service = make(read(kind, **fields))
+            await service.start()
+            self._running.append(service)
+            self.services[name].append(service)
+        if name != "gateway":
+            self._addresses[f"{name}_address"] = tuple(each.grpc_address for each in self.services[name])
+
+    def _common(self) -> dict[str, Any]:
+        return {
+            "redis_url": self._stack.valkey_url,
+            "kafka_bootstrap": (self._stack.kafka_bootstrap,),
+            "kafka_idempotent": False,
+            "service_key": service_key(self._stack.data_dir),
+            **self._addresses,
+        }
+
+
+def service_key(data_dir: Path) -> str:
+    """Return the key that the services of this data folder share; made on first use, readable by its owner alone."""
+    path = data_dir / "service-key"
+    try:
+        return path.read_text().strip()
+    except FileNotFoundError:
+        pass
+    data_dir.mkdir(parents=True, exist_ok=True)
+    path.touch(mode=0o600)
+    key = secrets.token_urlsafe(32)
+    path.write_text(key + "\n")
+    return key

@@ -1,0 +1,115 @@
+"""`eastwind run`: everything on this machine, with one command."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from pathlib import Path
+
+import click
+
+from libs.chassis.logs import configure
+
+DRAIN_S = 5.0
+
+
+@click.command()
+@click.option(
+    "--port", default=8808, show_default=True, type=click.IntRange(0, 65535), help="Port of the page; 0: any."
+)
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; 0.0.0.0 lets others in.")
+@click.option(
+    "--data",
+    default=Path(".eastwind"),
+    show_default=True,
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder that keeps accounts, tables, records and ratings.",
+)
+@click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 8), help="Table workers to start.")
+@click.option(
+    "--log-level", default="warning", show_default=True, type=click.Choice(["debug", "info", "warning", "error"])
+)
+def run(port: int, host: str, data: Path, workers: int, log_level: str) -> None:
+    """Start Eastwind on this machine and print the address to open.
+
+    A real Valkey, a Kafka-protocol broker and a real PostgreSQL are started from the Python packages that carry them;
+    what they keep lies in the data folder and is there again after a restart. Ctrl-C ends everything.
+    """
+    configure(service="eastwind", level=log_level, form="auto")
+    try:
+        sys.exit(asyncio.run(_run(port, host, data, workers, log_level)))
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+async def _run(port: int, host: str, data: Path, workers: int, log_level: str) -> int:
+    from deploy.local.errors import BackingServerError
+    from deploy.local.fleet import Fleet
+    from deploy.local.stack import BackingStack
+    from libs.chassis.errors import EastwindError
+    from libs.chassis.settings import SettingsError
+
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    stack = BackingStack(data)
+    try:
+        await stack.start()
+    except BackingServerError as error:
+        click.echo(f"Eastwind cannot start: {error}", err=True)
+        return 1
+    fleet = Fleet(
+        stack,
+        settings={
+            "": {"log_level": log_level},
+            "gateway": {"edge_host": host, "edge_port": port},
+        },
+        copies={"table": workers},
+    )
+    try:
+        await fleet.start()
+    except (EastwindError, SettingsError, OSError) as error:
+        click.echo(f"Eastwind cannot start: {_explain(error, port)}", err=True)
+        await stack.stop()
+        return 1
+    click.echo(f"Eastwind runs. Open {fleet.edge_url}/ in a browser; Ctrl-C ends it.")
+    try:
+        return await _until_stopped(stop, stack, fleet)
+    finally:
+        await fleet.stop(DRAIN_S)
+        await stack.stop()
+
+
+async def _until_stopped(stop: asyncio.Event, stack: object, fleet: object) -> int:
+    """Wait for the signal, or for the first part that cannot go on."""
+    from deploy.local.fleet import Fleet
+    from deploy.local.stack import BackingStack
+
+    assert isinstance(stack, BackingStack)
+    assert isinstance(fleet, Fleet)
+    asked = asyncio.ensure_future(stop.wait())
+    server = asyncio.ensure_future(stack.wait_for_a_stop())
+    failure = asyncio.ensure_future(fleet.wait_for_a_failure())
+    waits = {asked, server, failure}
+    await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+    try:
+        if asked.done():
+            return 0
+        if server.done():
+            ended = server.result()
+            click.echo(f"A backing server has ended by itself; its log is {ended.log}.", err=True)
+        else:
+            click.echo(f"A service cannot go on: {failure.result()}", err=True)
+        return 1
+    finally:
+        for wait in waits:
+            wait.cancel()
+        await asyncio.gather(*waits, return_exceptions=True)
+
+
+def _explain(error: Exception, port: int) -> str:
+    if isinstance(error, OSError) and error.errno is not None and "address already in use" in str(error).lower():
+        return f"port {port} is taken; choose another with --port."
+    return str(error)
