@@ -101,7 +101,10 @@ def _tiles_dealt(picture: HandPicture, event: TilesDealt) -> None:
 
 
 def _tile_drawn(picture: HandPicture, event: TileDrawn) -> None:
-    _step(picture)
+    picture.moment += 1
+    picture.decision = None
+    picture.held = NO_ANSWERS
+    picture.offers = None
     seat = picture.own_seat(event.seat)
     seat.count += 1
     source = seat.drawn_source = event.source
@@ -150,7 +153,10 @@ def _choice_held(picture: HandPicture, event: ChoiceHeld) -> None:
 
 
 def _tile_discarded(picture: HandPicture, event: TileDiscarded) -> None:
-    _step(picture)
+    picture.moment += 1
+    picture.decision = None
+    picture.held = NO_ANSWERS
+    picture.offers = None
     seat = picture.own_seat(event.seat)
     tile = event.tile
     seat.count -= 1

@@ -6,6 +6,7 @@ but what the seat itself knows: a viewer's picture gives the viewer the same opt
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from itertools import pairwise
 from typing import Final
 
@@ -201,7 +202,8 @@ def claim_offer(picture: HandPicture, seat: Seat) -> Offer:
     if not holder.original_call:
         copies = count(holder.codes, kind)
         if copies >= 2:
-            held = _copies(holder, kind)
+            at = _lowest(holder, kind)
+            held = holder.tiles[at : at + copies]
             if copies == 3 and may_declare_kong(picture):
                 actions.append(Action(ActionType.CLAIMED_KONG, held))
             actions.append(Action(ActionType.PUNG, held[:2]))
@@ -305,11 +307,12 @@ def addable(holder: SeatState) -> list[Tile]:
 
 def _chows(holder: SeatState, kind: Kind) -> list[Action]:
     return [
-        Action(ActionType.CHOW, (_copies(holder, kind + low)[0], _copies(holder, kind + high)[0]))
+        Action(ActionType.CHOW, (holder.tiles[_lowest(holder, kind + low)], holder.tiles[_lowest(holder, kind + high)]))
         for low, high in _RUN_STEPS[kind]
         if count(holder.codes, kind + low) and count(holder.codes, kind + high)
     ]
 
 
-def _copies(holder: SeatState, kind: Kind) -> tuple[Tile, ...]:
-    return tuple([tile for tile in holder.tiles if KIND_OF[tile] == kind])
+def _lowest(holder: SeatState, kind: Kind) -> int:
+    """Where the seat's tiles of that kind begin."""
+    return bisect_left(holder.tiles, COPIES * kind)
