@@ -63,6 +63,7 @@ export class Session {
   private pingSentAt = 0;
   private retryAtLeast = 0;
   private refusals = 0;
+  private tokenSent = "";
   /** Changes with every socket, so that what belongs to an older one is recognised. */
   private generation = 0;
 
@@ -135,14 +136,27 @@ export class Session {
     socket.binaryType = "arraybuffer";
     const current = () => generation === this.generation;
     this.staleTimer = setTimeout(() => current() && this.lost(), CONNECT_MS);
-    socket.addEventListener("open", () => {
-      if (!current()) return;
-      this.write(
-        create(ClientFrameSchema, { frame: { case: "hello", value: { accessToken: token, client: CLIENT } } }),
-      );
-    });
+    socket.addEventListener("open", () => current() && this.hello(token));
     socket.addEventListener("message", (event) => current() && this.receive(event.data));
     socket.addEventListener("close", () => current() && this.lost());
+  }
+
+  private hello(accessToken: string): void {
+    this.tokenSent = accessToken;
+    this.write(create(ClientFrameSchema, { frame: { case: "hello", value: { accessToken, client: CLIENT } } }));
+  }
+
+  /** Tells the server a renewed token before the old one runs out, so that the connection can go on. */
+  private async renew(generation: number): Promise<void> {
+    let token: string | null;
+    try {
+      token = await this.around.token();
+    } catch {
+      // The old token is good for a while yet; the next beat asks again.
+      return;
+    }
+    if (generation === this.generation && this.welcomed && token !== null && token !== this.tokenSent)
+      this.hello(token);
   }
 
   private write(frame: ClientFrame): void {
@@ -182,6 +196,7 @@ export class Session {
 
   private beat(everyMs: number): void {
     this.ping();
+    void this.renew(this.generation);
     clearTimeout(this.pingTimer);
     this.pingTimer = setTimeout(() => this.beat(everyMs), everyMs);
   }
