@@ -162,7 +162,11 @@ class OutboxRelay:
     async def _look_at_broker(self) -> None:
         broker = await broker_incarnation(self._bootstrap)
         if broker != self._broker:
-            await ensure_topics(self._bootstrap, timeout_s=10.0)
+            try:
+                await ensure_topics(self._bootstrap, timeout_s=10.0)
+            except Unavailable as error:
+                # An operator may have made the topics and let nobody else do it; sending tells.
+                _log.info("topics not made sure of", error=str(error))
             self._broker = broker
 
     async def _look_at_share(self, registry: WorkerRegistry) -> None:

@@ -24,7 +24,13 @@ def dead_topic(topic: str) -> str:
     return f"{topic}.dead"
 
 
-async def ensure_topics(bootstrap: Sequence[str], topics: Mapping[str, int] | None = None, *, timeout_s: float) -> None:
+async def ensure_topics(
+    bootstrap: Sequence[str],
+    topics: Mapping[str, int] | None = None,
+    *,
+    timeout_s: float,
+    replication: int = 1,
+) -> None:
     """Create the topics (name to partitions) that are missing; those that exist stay as they are.
 
     Without `topics`, all event topics and their dead-letter topics. Raises `Unavailable` when no broker answers, or
@@ -40,7 +46,7 @@ async def ensure_topics(bootstrap: Sequence[str], topics: Mapping[str, int] | No
         await admin.start()
         response = await admin.create_topics(
             [
-                NewTopic(name=name, num_partitions=partitions, replication_factor=-1)
+                NewTopic(name=name, num_partitions=partitions, replication_factor=replication)
                 for name, partitions in wanted.items()
             ],
             timeout_ms=timeout_ms,
