@@ -382,7 +382,7 @@ class _Play:
         over = state.rules.match_over(state.dealer_changes)
         if state.rules.rated_unit is RatedUnit.HAND:
             assert state.settled is not None
-            self._end_unit(f"{state.table_id}/{state.hand_number - 1}", state.settled.changes)
+            self._end_unit(f"{state.table_id}-{state.hand_number - 1}", state.settled.changes)
         elif over:
             self._end_unit(state.table_id, state.points)
         if over:

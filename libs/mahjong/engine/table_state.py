@@ -139,7 +139,7 @@ class TablePicture:
         """The id of the unit that may be rated: the hand, or the whole match."""
         if self.rules.rated_unit is RatedUnit.MATCH:
             return self.table_id
-        return f"{self.table_id}/{self.hand_number}"
+        return f"{self.table_id}-{self.hand_number}"
 
     @property
     def in_match(self) -> bool:

@@ -176,7 +176,7 @@ def test_c098_a_drawn_hand_and_one_of_timeouts_alone_have_whole_records() -> Non
     table = SimulatedTable.open(HKOS, [silent] * 4, seed(4), rated=True)
     record = table.play_hand()
     assert not any(player is None for player in record.players)
-    assert (record.ruleset_id, record.rated, record.unit_id) == (HKOS, True, "simulated/1")
+    assert (record.ruleset_id, record.rated, record.unit_id) == (HKOS, True, "simulated-1")
     assert record.started_ms < record.ended_ms
     assert record.ended_ms == table.now_ms
     assert verify(record).passed

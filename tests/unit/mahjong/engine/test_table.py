@@ -312,7 +312,7 @@ def test_c089_an_unfinished_hand_is_no_unit_and_those_before_it_stay() -> None:
     table.send(CloseTable("close", table.now_ms, CloseCause.UNRECOVERABLE))
     assert table.last == (TableClosed(CloseCause.UNRECOVERABLE),)
     units = [event for entry in table.entries for event in entry.events if isinstance(event, RatedUnitEnded)]
-    assert [unit.unit_id for unit in units] == ["table/1"]
+    assert [unit.unit_id for unit in units] == ["table-1"]
     assert table.state.points == (12, -4, -4, -4)
 
 
