@@ -32,7 +32,7 @@ from libs.mahjong.engine.ruleset import Ruleset, WallEnd
 from libs.mahjong.engine.state import NO_ANSWERS, SEATS, Discard, HandPicture, HandState, SeatState
 from libs.mahjong.melds import Meld, MeldKind
 from libs.mahjong.scores import WinMethod
-from libs.mahjong.shapes import encode, with_tile, without_tile
+from libs.mahjong.shapes import SUIT_OF_KIND, UNIT_OF_KIND, Codes, with_tile, without_tile
 from libs.mahjong.tiles import COPIES, KIND_OF, REGULAR_TILES, Seat, Tile
 from libs.mahjong.wall import Wall
 
@@ -97,7 +97,7 @@ def _tiles_dealt(picture: HandPicture, event: TilesDealt) -> None:
         seat.count = DEALT
         if tiles is not None:
             seat.tiles = tiles
-            seat.codes = encode(KIND_OF[tile] for tile in tiles if tile < REGULAR_TILES)
+            seat.codes = _codes_of(tiles)
 
 
 def _tile_drawn(picture: HandPicture, event: TileDrawn) -> None:
@@ -272,9 +272,19 @@ def _remove(seat: SeatState, gone: tuple[Tile, ...]) -> None:
 def _reveal(seat: SeatState, tiles: tuple[Tile, ...]) -> None:
     seat.hidden = False
     seat.tiles = tiles
-    seat.codes = encode(KIND_OF[tile] for tile in tiles if tile < REGULAR_TILES)
+    seat.codes = _codes_of(tiles)
     seat.count = len(tiles)
     seat.waits = None
+
+
+def _codes_of(tiles: tuple[Tile, ...]) -> Codes:
+    """The suit codes of distinct tiles, bonus tiles left out."""
+    codes = [0, 0, 0, 0]
+    for tile in tiles:
+        if tile < REGULAR_TILES:
+            kind = KIND_OF[tile]
+            codes[SUIT_OF_KIND[kind]] += UNIT_OF_KIND[kind]
+    return codes[0], codes[1], codes[2], codes[3]
 
 
 def _take_from_river(seat: SeatState, claimer: Seat) -> None:

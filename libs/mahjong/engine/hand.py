@@ -48,7 +48,7 @@ from libs.mahjong.engine.situations import settled, settlement_of, win_situation
 from libs.mahjong.engine.state import SEATS, HandState, Offer
 from libs.mahjong.engine.timeouts import timeout_action
 from libs.mahjong.melds import Meld, MeldKind, chow, claimed_kong, concealed_kong, pung
-from libs.mahjong.tiles import REGULAR_TILES, Seat, Tile, Wind
+from libs.mahjong.tiles import REGULAR_TILES, TILE_COUNT, Seat, Tile, Wind
 from libs.mahjong.wall import check_sequence
 
 __all__ = [
@@ -75,6 +75,10 @@ _TURN: Final = DecisionKind.TURN
 _OPENING_KONG: Final = DecisionKind.OPENING_KONG
 _DISCARD: Final = ActionType.DISCARD
 _FROM_WALL: Final = DrawSource.WALL
+
+# The events of almost every turn are few different values, and making one anew costs more than finding it.
+_DRAWS: Final = tuple(tuple(TileDrawn(seat, tile, _FROM_WALL) for tile in range(TILE_COUNT)) for seat in range(SEATS))
+_DISCARDS: Final = tuple(tuple(TileDiscarded(seat, tile) for tile in range(REGULAR_TILES)) for seat in range(SEATS))
 
 
 def start_hand(
@@ -232,7 +236,7 @@ class _Play:
                 cause = DrawnHandCause.WALL_EXHAUSTED if regular else DrawnHandCause.REPLACEMENT_EXHAUSTED
                 self.emit(HandDrawn(cause))
                 return False
-            self.emit(TileDrawn(seat, tile, source))
+            self.emit(_DRAWS[seat][tile] if source is _FROM_WALL else TileDrawn(seat, tile, source))
             if tile < REGULAR_TILES:
                 return True
             self.emit(BonusExposed(seat, tile))
@@ -290,7 +294,7 @@ class _Play:
         self.emit(HandWon(seat, winning.tile, winning.method, winning.source, concealed))
 
     def _discard(self, seat: Seat, tile: Tile, original_call: bool) -> None:
-        self.emit(TileDiscarded(seat, tile, original_call))
+        self.emit(TileDiscarded(seat, tile, True) if original_call else _DISCARDS[seat][tile])
         offers = claim_offers(self.state)
         if offers:
             self._open(self.state.moment, DecisionKind.CLAIM, tuple(offers), offers)

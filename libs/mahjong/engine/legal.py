@@ -12,7 +12,7 @@ from typing import Final
 
 from libs.mahjong.engine.actions import PASS, WIN, Action, ActionType
 from libs.mahjong.engine.applying import fourth_tile
-from libs.mahjong.engine.events import DecisionKind, DecisionOpened
+from libs.mahjong.engine.events import DecisionKind
 from libs.mahjong.engine.situations import (
     WinningTile,
     discarded_tile,
@@ -82,7 +82,7 @@ _CONCEALED_KONGS: Final = tuple(Action(ActionType.CONCEALED_KONG, tiles_of_kind(
 
 
 def legal_actions(picture: HandPicture, seat: Seat) -> tuple[Action, ...]:
-    """Return the actions of ``seat`` at the open decision; none when it is not asked or has answered.
+    """Return the actions of ``seat`` at the open decision; none when it is not asked, has answered or is hidden.
 
     The order is: the win, kongs, pung, chows from the lowest, discards from the lowest, Original Calls, the pass. Equal
     tiles are named once, by the lowest id held.
@@ -96,33 +96,32 @@ def win_score(picture: HandPicture, seat: Seat) -> HandScore | None:
 
 
 def offer_of(picture: HandPicture, seat: Seat) -> Offer:
-    """Return what ``seat`` may do at the open decision and what a win is worth; nothing when it is not asked or has
-    answered. Kept until the next event."""
+    """Return what ``seat`` may do at the open decision and what a win is worth; nothing when it is not asked, has
+    answered or is hidden. Kept until the next event."""
     decision = picture.decision
-    if decision is None or seat not in decision.seats or picture.held[seat] is not None:
+    if decision is None or seat not in decision.seats or picture.held[seat] is not None or picture.seats[seat].hidden:
         return NOTHING
     offers = picture.offers
     if offers is None:
         offers = picture.offers = {}
     offer = offers.get(seat)
     if offer is None:
-        offer = offers[seat] = _find_offer(picture, decision, seat)
+        kind = decision.kind
+        if kind is _TURN:
+            offer = _turn_offer(picture, seat)
+        elif kind is _CLAIM:
+            offer = claim_offer(picture, seat)
+        elif kind is DecisionKind.ROB:
+            offer = rob_offer(picture, seat)
+        else:
+            offer = opening_offer(picture, seat)
+        offers[seat] = offer
     return offer
 
 
 def may_declare_kong(picture: HandPicture) -> bool:
     """Whether a tile is left to replace a kong (hkos-3-v1 A22; classical B20)."""
     return picture.wall.left(picture.ruleset.wall.kong_from) > 0
-
-
-def _find_offer(picture: HandPicture, decision: DecisionOpened, seat: Seat) -> Offer:
-    if decision.kind is _TURN:
-        return _turn_offer(picture, seat)
-    if decision.kind is _CLAIM:
-        return claim_offer(picture, seat)
-    if decision.kind is DecisionKind.ROB:
-        return rob_offer(picture, seat)
-    return opening_offer(picture, seat)
 
 
 def _turn_offer(picture: HandPicture, seat: Seat) -> Offer:

@@ -64,6 +64,13 @@ def test_c045_east_may_win_before_the_first_discard_with_kongs_declared() -> Non
     assert table.situation("E").circumstances & Circumstance.KONGS_DECLARED
 
 
+def test_a_timeout_takes_the_win_that_the_opening_round_offers() -> None:
+    table = dealt({"E": "234m567m345p678s2z"}, front="2z", ruleset=BOXED)
+    assert (table.asking, table.offers("E")) == (DecisionKind.OPENING_KONG, ["win", "pass"])
+    table.expire()
+    assert table.winner == "E"
+
+
 def test_an_opening_kong_may_be_robbed_but_not_by_east_who_holds_fourteen() -> None:
     table = dealt({"E": ORPHANS, "S": "9999s", "W": ORPHANS.replace("1z1z", "2z1z")}, front="5m", ruleset=BOXED)
     assert table.asked == "S"

@@ -1,12 +1,23 @@
 """Laws over whole hands of random legal play."""
 
 import random
+from dataclasses import replace
 
 import pytest
 
 from libs.mahjong.engine.actions import Action, ActionType, RuleViolation
 from libs.mahjong.engine.events import HandEvent, HandSettled, HandWon
-from libs.mahjong.engine.hand import Act, Expire, Settle, decide, fold, legal_actions, settlement_of, start_hand
+from libs.mahjong.engine.hand import (
+    Act,
+    Expire,
+    Settle,
+    decide,
+    fold,
+    legal_actions,
+    settlement_of,
+    start_hand,
+    win_situation,
+)
 from libs.mahjong.engine.ruleset import Ruleset
 from libs.mahjong.engine.state import HandState
 from libs.mahjong.engine.views import SeatView
@@ -39,6 +50,11 @@ def step(table: Table, rng: random.Random) -> None:
         special = [action for action in options if action.type not in (ActionType.DISCARD, ActionType.PASS)]
         choice = rng.choice(special if special and rng.random() < 0.7 else options)
         transition = decide(state, Act(seat, state.decision.decision, choice))
+    result = transition.state.result
+    if isinstance(result, HandWon):
+        # What was offered is what was won; only the others' tiles may have moved, when a kong was robbed.
+        offered, won = win_situation(state, result.seat), win_situation(transition.state, result.seat)
+        assert replace(offered, others=()) == replace(won, others=())
     table.follow(transition.events, transition.state)
 
 

@@ -53,6 +53,18 @@ def test_a_view_tells_what_the_win_would_be_worth() -> None:
     assert table.view("W").actions == ()
 
 
+def test_a_viewer_knows_whose_turn_it_is_but_not_what_the_seat_may_do() -> None:
+    table = playing({"S": READY}, turn="S", drawn="5m")
+    view = table.view("W")
+    assert view.decision is not None
+    assert view.decision.seats == (1,)
+    assert legal_actions(view, 1) == ()
+    assert view.seats[1].drawn is None
+    spectator = table.views[4]
+    assert spectator.actions == ()
+    assert all(seat.hidden for seat in spectator.seats)
+
+
 def test_a_claim_window_is_seen_by_those_who_are_asked_and_names_nobody_else() -> None:
     table = playing({"S": "46p", "N": "55p"}, turn="E", drawn="5p")
     table.discard("E", "5p")
