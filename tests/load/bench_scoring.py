@@ -6,13 +6,17 @@ time; per round the cost of a peer is divided by ours, and the median of these r
 90th percentiles. A goal is judged on the 10th percentile. The hands are those handed vectors that every peer accepts,
 since what a peer refuses it gives up early.
 
-Ours keeps what it has worked out about suits and outlines, as it does in play; one line shows the cost when all of that
-is forgotten before every pass, that is, when almost every suit of every hand is new. Needs the ``bench`` extra.
+Ours keeps what it has worked out about suits and outlines, as it does in play. Two more lines show the cost over 20,000
+different hands, more than it keeps, and the cost when everything is forgotten before every pass, that is, when almost
+every suit of every hand is new. Needs the ``bench`` extra.
 """
 
+import itertools
+import random
 import statistics
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from importlib import resources
 from typing import Any
@@ -29,12 +33,13 @@ from MahjongGB import MahjongFanCalculator  # type: ignore[import-not-found]
 
 from libs.mahjong.melds import Meld, MeldKind
 from libs.mahjong.notation import parse_line
-from libs.mahjong.scores import WinMethod, WinSituation
+from libs.mahjong.scores import Holding, WinMethod, WinSituation
 from libs.mahjong.tiles import EAST, RANK_OF_KIND, RED, SUIT_OF_KIND, Kind, tiles_of_kind
 from libs.mahjong.variants.hkos import scoring
 
-SLICE_NS = 4_000_000
-SLICES = 2
+SLICE_NS = 1_500_000
+SLICES = 6
+DIFFERENT = 20_000
 Case = Callable[[], None]
 GOALS = {"hk-mahjong check_win + score_hand": 50, "pymahjonggb": 2, "mahjong estimate_hand_value": 25}
 OURS = "ours"
@@ -183,6 +188,44 @@ def hands() -> list[tuple[WinSituation, HkHand, GbHand, RiichiHand]]:
     return found
 
 
+def different_hands(source: random.Random, number: int) -> list[WinSituation]:
+    """Legal wins as they come up at tables: mostly of one suit and honours, few bonus tiles, some melds declared."""
+    found: list[WinSituation] = []
+    while len(found) < number:
+        suit = source.randrange(3)
+        palette = [*range(9 * suit, 9 * suit + 9), *range(27, 34)] if source.random() < 0.7 else list(range(34))
+        left = Counter(dict.fromkeys(range(34), 4))
+        concealed: list[Kind] = []
+        melds: list[Meld] = []
+        while len(melds) + len(concealed) // 3 < 4:
+            kind = source.choice(palette)
+            chow = kind < EAST and kind % 9 <= 6 and source.random() < 0.7
+            kinds = (kind, kind + 1, kind + 2) if chow else (kind,) * 3
+            if all(left[one] >= needed for one, needed in Counter(kinds).items()):
+                left.subtract(kinds)
+                if source.random() < 0.6:
+                    concealed += kinds
+                else:
+                    tiles = tuple(4 * one + (0 if chow else place) for place, one in enumerate(kinds))
+                    melds.append(Meld(MeldKind.CHOW if chow else MeldKind.PUNG, tiles, tiles[0], 0))
+        pair = source.choice([kind for kind in palette if left[kind] >= 2])
+        concealed += (pair, pair)
+        winning = concealed.pop(source.randrange(len(concealed)))
+        bonus = source.sample(range(34, 42), source.choice((0, 1, 1, 2, 2, 3)))
+        seat, self_drawn = source.randrange(4), source.random() < 0.4
+        won = WinSituation(
+            seat_wind=seat,
+            prevailing_wind=source.randrange(4),
+            holding=Holding(tuple(sorted(concealed)), tuple(melds), tuple(sorted(bonus))),
+            winning=winning,
+            method=WinMethod.SELF_DRAW if self_drawn else WinMethod.DISCARD,
+            source=None if self_drawn else (seat + source.randint(1, 3)) % 4,
+        )
+        if scoring.score(won).legal:
+            found.append(won)
+    return found
+
+
 def passes(chosen: list[tuple[WinSituation, HkHand, GbHand, RiichiHand]]) -> dict[str, Case]:
     """Each case scores all hands once."""
     settle = scoring.settle
@@ -190,10 +233,6 @@ def passes(chosen: list[tuple[WinSituation, HkHand, GbHand, RiichiHand]]) -> dic
     def ours() -> None:
         for situation, _, _, _ in chosen:
             settle(situation)
-
-    def ours_without_caches() -> None:
-        scoring.clear_memory()
-        ours()
 
     def hk() -> None:
         for _, hand, _, _ in chosen:
@@ -209,7 +248,6 @@ def passes(chosen: list[tuple[WinSituation, HkHand, GbHand, RiichiHand]]) -> dic
 
     return {
         OURS: ours,
-        "ours, caches cleared before every pass": ours_without_caches,
         "hk-mahjong check_win + score_hand": hk,
         "pymahjonggb": gb,
         "mahjong estimate_hand_value": riichi,
@@ -241,6 +279,25 @@ def rounds(cases: dict[str, Case], scored: int, seconds: float) -> Iterator[dict
         yield costs
 
 
+def print_without_memory(scored: int, ours: Case) -> None:
+    """What ours costs when little or nothing of a hand has been seen before; apart, since both spoil the memory."""
+    coming = itertools.cycle(different_hands(random.Random(20240613), DIFFERENT))
+
+    def over_many() -> None:
+        for situation in itertools.islice(coming, scored):
+            scoring.settle(situation)
+
+    def from_nothing() -> None:
+        scoring.clear_memory()
+        ours()
+
+    for _ in range(DIFFERENT // scored):
+        over_many()
+    for name, case in ((f"over {DIFFERENT} different hands", over_many), ("everything forgotten", from_nothing)):
+        costs = [slice_cost(case, scored) / 1000 for _ in range(51)]
+        print(f"3 ours, {name}: {statistics.median(costs):.1f} us")
+
+
 def main(seconds: float) -> None:
     """Print all ratios and whether the goals are met."""
     chosen = hands()[::6]
@@ -255,6 +312,7 @@ def main(seconds: float) -> None:
         microseconds = statistics.median(cost[name] for cost in costs) / 1000
         middle = statistics.median(ratios)
         print(f"3 {name}: {microseconds:.1f} us, {middle:.2f}x ours (p10 {low:.2f}, p90 {high:.2f}){verdict}")
+    print_without_memory(len(chosen), cases[OURS])
 
 
 if __name__ == "__main__":

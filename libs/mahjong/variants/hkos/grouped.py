@@ -50,7 +50,7 @@ _DRAGON_PUNG = tuple(1 << bit for bit in range(16, 19))
 _SIMPLE, _CHOW, _PUNG, _NO_KONG, _DRAGON_PAIR, _WIND_PAIR, _GATES = (1 << bit for bit in range(19, 26))
 INCOMPLETE: Final[Outline] = 1 << 26
 """Some tiles cannot be split."""
-_OUTLINE_BITS: Final = 27
+_FLAG_BITS: Final = 27
 _CHOICE_BITS: Final = 16
 """Above the flags each suit has the place of its ways in ``_ways`` when it can be split in several; otherwise 0."""
 
@@ -59,8 +59,12 @@ _ways_by_number: Final[list[tuple[Outline, ...]]] = [()]
 
 METHOD: Final[Occasion] = 0b111
 """The ``WinMethod``."""
-_OWN_FLOWER, _OWN_SEASON, _FLOWERS, _SEASONS, _NO_BONUS, _EAST = (1 << bit for bit in range(3, 9))
-CIRCUMSTANCES_SHIFT: Final = 9
+_OWN_FLOWER, _OWN_SEASON, _FLOWERS, _SEASONS, _NO_BONUS = (1 << bit for bit in range(3, 8))
+_SEAT_WIND_SHIFT: Final = 8
+SOURCE_SHIFT: Final = 10
+"""Where a settlement, not a score, has the seat that the winning tile came from: its wind + 1; 0 for none."""
+SOURCE: Final = 0b111 << SOURCE_SHIFT
+CIRCUMSTANCES_SHIFT: Final = 13
 OCCASION_BITS: Final = CIRCUMSTANCES_SHIFT + max(Circumstance).bit_length()
 
 _NINE_GATES_CODE: Final = encode((0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 8, 8))[0]
@@ -103,7 +107,7 @@ class Win:
 
     method: WinMethod
     circumstances: Circumstance
-    is_east: bool
+    seat_wind: Wind
     own_flower: bool
     own_season: bool
     all_flowers: bool
@@ -142,7 +146,7 @@ def win_of(occasion: Occasion) -> Win:
     return Win(
         method=WinMethod(occasion & METHOD),
         circumstances=Circumstance(occasion >> CIRCUMSTANCES_SHIFT),
-        is_east=occasion & _EAST > 0,
+        seat_wind=occasion >> _SEAT_WIND_SHIFT & 0b11,
         own_flower=occasion & _OWN_FLOWER > 0,
         own_season=occasion & _OWN_SEASON > 0,
         all_flowers=occasion & _FLOWERS > 0,
@@ -171,15 +175,15 @@ def suit_outline(kinds: tuple[Kind, ...]) -> Outline:
     number = _ways.setdefault(ways, len(_ways))
     if number == len(_ways_by_number):
         _ways_by_number.append(ways)
-    return number << _OUTLINE_BITS + _CHOICE_BITS * suit
+    return number << _FLAG_BITS + _CHOICE_BITS * suit
 
 
 def choices(outline: Outline) -> tuple[Outline, ...]:
     """The outlines without choices among which this one chooses; itself alone when there is nothing to choose."""
-    if outline >> _OUTLINE_BITS == 0:
+    if outline >> _FLAG_BITS == 0:
         return (outline,)
-    flags = outline & (1 << _OUTLINE_BITS) - 1
-    numbers = [outline >> _OUTLINE_BITS + _CHOICE_BITS * suit & (1 << _CHOICE_BITS) - 1 for suit in range(4)]
+    flags = outline & (1 << _FLAG_BITS) - 1
+    numbers = [outline >> _FLAG_BITS + _CHOICE_BITS * suit & (1 << _CHOICE_BITS) - 1 for suit in range(4)]
     ways = product(*(_ways_by_number[number] for number in numbers if number))
     return tuple(_joined((flags, *way)) for way in ways)
 
@@ -247,14 +251,13 @@ def _known_winds(seat_wind: Wind, prevailing_wind: Wind, pungs: Outline) -> Outl
 def _seat_and_bonus(seat_wind: Wind, bonus: tuple[Kind, ...]) -> Occasion:
     held = set(bonus)
     flags = {
-        _EAST: seat_wind == 0,
         _OWN_FLOWER: FLOWER_KINDS[seat_wind] in held,
         _OWN_SEASON: SEASON_KINDS[seat_wind] in held,
         _FLOWERS: held.issuperset(FLOWER_KINDS),
         _SEASONS: held.issuperset(SEASON_KINDS),
         _NO_BONUS: not held,
     }
-    return _joined(flag for flag, is_set in flags.items() if is_set)
+    return seat_wind << _SEAT_WIND_SHIFT | _joined(flag for flag, is_set in flags.items() if is_set)
 
 
 MELDS: Final[tuple[tuple[Outline, ...], ...]] = (

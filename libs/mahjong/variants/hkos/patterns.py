@@ -118,12 +118,12 @@ def _is_first_turn(win: Win, turn: Circumstance) -> bool:
 
 def heavenly_hand(win: Win) -> int:
     """East wins with the tiles of the deal, before any kong [A11]."""
-    return win.is_east and _is_first_turn(win, Circumstance.BEFORE_FIRST_DISCARD)
+    return win.seat_wind == 0 and _is_first_turn(win, Circumstance.BEFORE_FIRST_DISCARD)
 
 
 def earthly_hand(win: Win) -> int:
     """Another seat wins on East's first discard, before any kong [A12]."""
-    return not win.is_east and win.method is WinMethod.DISCARD and _is_first_turn(win, Circumstance.FIRST_DISCARD)
+    return win.seat_wind != 0 and win.method is WinMethod.DISCARD and _is_first_turn(win, Circumstance.FIRST_DISCARD)
 
 
 def self_draw(win: Win) -> int:

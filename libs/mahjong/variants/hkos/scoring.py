@@ -17,7 +17,7 @@ from libs.mahjong.scores import (
     WinMethod,
     WinSituation,
 )
-from libs.mahjong.tiles import Wind
+from libs.mahjong.tiles import Kind, Wind
 from libs.mahjong.variants.hkos.grouped import (
     CIRCUMSTANCES_SHIFT,
     INCOMPLETE,
@@ -26,6 +26,8 @@ from libs.mahjong.variants.hkos.grouped import (
     METHOD,
     OCCASION_BITS,
     SEAT_AND_BONUS,
+    SOURCE,
+    SOURCE_SHIFT,
     WIND_PUNGS,
     Occasion,
     Outline,
@@ -51,8 +53,10 @@ NO_WIN: Final = HandScore(legal=False, total=0, value=0, items=(), complete=Fals
 _ITEMS: Final = {pattern.id: ScoreItem(pattern.id, pattern.name, pattern.faan, Unit.FAAN) for pattern in PATTERNS}
 _LIMITS: Final = frozenset(pattern.id for pattern in PATTERNS if pattern.cls is PatternClass.LIMIT)
 _OCCASION: Final = (1 << OCCASION_BITS) - 1
-_SEAT_BITS: Final = 2
-_PLACE_BITS: Final = 3
+_SOURCES: Final[dict[Wind | None, Occasion]] = {
+    None: 0,
+    **{wind: wind + 1 << SOURCE_SHIFT for wind in range(4)},
+}
 _SUITS_KEPT: Final = 1 << 15
 _KEPT: Final = 1 << 13
 
@@ -73,9 +77,7 @@ def score(situation: WinSituation) -> HandScore:
 
 def settle(situation: WinSituation) -> WindSettlement:
     """The payments of a win. Raises ``ValueError`` when the win is not legal or its source does not fit the method."""
-    source = situation.source
-    place = 0 if source is None else source + 1
-    return _SETTLEMENTS[_key(situation) << _SEAT_BITS + _PLACE_BITS | place << _SEAT_BITS | situation.seat_wind]
+    return _SETTLEMENTS[_key(situation) | _SOURCES[situation.source]]
 
 
 def certain(seat_wind: Wind, prevailing_wind: Wind, holding: Holding) -> tuple[ScoreItem, ...]:
@@ -93,7 +95,7 @@ def certain(seat_wind: Wind, prevailing_wind: Wind, holding: Holding) -> tuple[S
 
 def clear_memory() -> None:
     """Forget everything that was worked out, for measuring from a cold start."""
-    for memo in (_SUITS, _TILES, _WINS, _SCORES, _SETTLEMENTS):
+    for memo in (_SORTED_SUITS, _SUITS, _TILES, _WINS, _SCORES, _SETTLEMENTS):
         memo.clear()
 
 
@@ -102,7 +104,10 @@ def _key(situation: WinSituation) -> int:
     holding = situation.holding
     concealed, melds, winning = holding.concealed, holding.melds, situation.winning
     dots, bamboo, honours = bisect_left(concealed, 9), bisect_left(concealed, 18), bisect_left(concealed, 27)
-    m, p, s, z = concealed[:dots], concealed[dots:bamboo], concealed[bamboo:honours], concealed[honours:]
+    m = concealed[:dots] if dots else ()
+    p = concealed[dots:bamboo] if dots != bamboo else ()
+    s = concealed[bamboo:honours] if bamboo != honours else ()
+    z = concealed[honours:]
     wanted = 14 - 3 * len(melds)
     if winning is not None:
         wanted -= 1
@@ -114,7 +119,13 @@ def _key(situation: WinSituation) -> int:
             s += (winning,)
         else:
             z += (winning,)
-    outline = _SUITS[m] | _SUITS[p] | _SUITS[s] | _SUITS[z]
+    outline = _SUITS[m] if m else 0
+    if p:
+        outline |= _SUITS[p]
+    if s:
+        outline |= _SUITS[s]
+    if z:
+        outline |= _SUITS[z]
     for meld in melds:
         outline |= MELDS[meld.kind][meld.tiles[0]]
     if len(concealed) != wanted:
@@ -130,6 +141,11 @@ def _key(situation: WinSituation) -> int:
         | situation.method
         | situation.circumstances << CIRCUMSTANCES_SHIFT
     )
+
+
+def _sorted_suit_outline(kinds: tuple[Kind, ...]) -> Outline:
+    """Where the winning tile stands among the tiles makes a new key, but no new outline."""
+    return _SORTED_SUITS[tuple(sorted(kinds))]
 
 
 def _tile_items(outline: Outline) -> _Present | None:
@@ -174,12 +190,11 @@ def _score_of(key: int) -> HandScore:
 
 
 def _settlement_of(key: int) -> WindSettlement:
-    winner, place = key & (1 << _SEAT_BITS) - 1, key >> _SEAT_BITS & (1 << _PLACE_BITS) - 1
-    key >>= _SEAT_BITS + _PLACE_BITS
+    place, key = (key & SOURCE) >> SOURCE_SHIFT, key & ~SOURCE
     worth = _SCORES[key]
     if not worth.legal:
         raise ValueError(f"no legal win: {worth.total} faan, {MINIMUM} are needed")
-    source = None if place == 0 else place - 1
+    winner, source = win_of(key & _OCCASION).seat_wind, place - 1 if place else None
     if (source is None) is not (key & METHOD == WinMethod.SELF_DRAW) or source == winner:
         raise ValueError(f"a win by {WinMethod(key & METHOD).name} cannot have the source {source}")
     paid, changes = payments_and_changes(winner, source, worth.value)
@@ -187,7 +202,8 @@ def _settlement_of(key: int) -> WindSettlement:
     return WindSettlement(winner, scores, paid, changes)
 
 
-_SUITS: Final = Memo(suit_outline, _SUITS_KEPT)
+_SORTED_SUITS: Final = Memo(suit_outline, _SUITS_KEPT)
+_SUITS: Final = Memo(_sorted_suit_outline, _SUITS_KEPT)
 _TILES: Final = Memo(_tile_items, _KEPT)
 _WINS: Final = Memo(_win_items, _KEPT)
 _SCORES: Final = Memo(_score_of, _KEPT)
