@@ -30,7 +30,7 @@ from libs.mahjong.engine.state import HandState
 from libs.mahjong.fairness import build_wall, commit, public_nonce
 from libs.mahjong.melds import Meld, MeldKind
 from libs.mahjong.record import HandRecord
-from libs.mahjong.tiles import Tile
+from libs.mahjong.tiles import TILE_COUNT, Tile
 
 
 class Check(enum.StrEnum):
@@ -128,6 +128,8 @@ def _check_events(record: HandRecord) -> tuple[HandState | None, str]:
     assert isinstance(started, HandStarted)
     if (started.hand, started.dealer, started.prevailing_wind) != (record.hand, record.dealer, record.prevailing_wind):
         return None, "the hand was started with another number, dealer or prevailing wind"
+    if sorted(record.wall) != list(range(TILE_COUNT)):
+        return None, "the wall does not hold each of the 144 tiles once"
     first = start_hand(
         ruleset(record.ruleset_id),
         record.hand,

@@ -32,7 +32,7 @@ from libs.mahjong.engine.table_state import TablePhase, TableState
 from libs.mahjong.fairness import SeatNonce
 from libs.mahjong.melds import Meld
 from libs.mahjong.shapes import encode as encode_tiles
-from libs.mahjong.tiles import KIND_OF, REGULAR_TILES
+from libs.mahjong.tiles import KIND_OF, REGULAR_TILES, TILE_COUNT
 from libs.mahjong.wall import Wall
 
 _Fields = tuple[tuple[str, Encoder | None, Decoder], ...]
@@ -139,10 +139,9 @@ def _hand_from_plain(plain: Plain, ruleset_id: str) -> HandState:
     hand = HandState(ruleset(ruleset_id))
     _set(hand, _from_plain(plain[0], _HAND))
     wall = _from_plain(plain[1], _WALL)
-    try:
-        hand.wall = Wall(wall["tiles"], hand.ruleset.wall.kong_box)
-    except ValueError as error:
-        raise MalformedEncoding(str(error)) from None
+    if set(wall["tiles"]) != set(range(TILE_COUNT)) or len(wall["tiles"]) != TILE_COUNT:
+        raise MalformedEncoding("a wall holds each of the 144 tiles once")
+    hand.wall = Wall(wall["tiles"], hand.ruleset.wall.kong_box)
     _set(hand.wall, wall)
     for seat, fields in zip(hand.seats, plain[2], strict=True):
         _set(seat, _from_plain(fields, _SEAT))

@@ -246,6 +246,7 @@ def test_a_record_that_was_tampered_with_does_not_verify() -> None:
     assert Check.NONCES in failed(replace(record, nonces=(record.nonces[0], lying, *record.nonces[2:])))
     assert Check.NONCES in failed(replace(record, players=(bot(0), *record.players[1:])))
     assert Check.WALL in failed(with_event(record, 0, wall=swapped))
+    assert Check.EVENTS in failed(with_event(record, 0, wall=(record.wall[1], *record.wall[1:])))
     assert failed(with_event(record, first_discard, tile=(discarded.tile + 4) % 136))[0] is Check.EVENTS
     assert Check.EVENTS in failed(replace(record, events=record.events[:5] + record.events[7:]))
     assert Check.EVENTS in failed(replace(record, dealer=1))
