@@ -1,0 +1,65 @@
+"""Settings from the environment, and the sentence about a wrong one."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from pydantic import Field
+
+from libs.chassis.settings import ServiceSettings, SettingsError, read
+
+
+class Example(ServiceSettings):
+    cache_hands: int = Field(default=5, ge=1)
+
+
+def test_variables_fill_the_fields(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EASTWIND_CACHE_HANDS", "7")
+    monkeypatch.setenv("EASTWIND_TABLE_ADDRESS", "10.0.0.1:5, 10.0.0.2:5")
+    monkeypatch.setenv("EASTWIND_SERVICE_KEY", "very secret")
+    settings = read(Example)
+    assert settings.cache_hands == 7
+    assert settings.addresses("table") == ("10.0.0.1:5", "10.0.0.2:5")
+    assert "very secret" not in repr(settings)
+
+
+def test_an_address_that_is_missing_is_named() -> None:
+    with pytest.raises(SettingsError, match="EASTWIND_BOTS_ADDRESS is not set"):
+        read(Example).addresses("bots")
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("EASTWIND_CACHE_HANDS", "0"),
+        ("EASTWIND_GRPC_PORT", "seventy"),
+        ("EASTWIND_LOG_LEVEL", "loud"),
+        ("EASTWIND_DRAIN_GRACE_S", "-1"),
+        ("EASTWIND_LOG_FORMAT", "xml"),
+    ],
+)
+def test_a_wrong_value_is_one_sentence_with_the_variable(
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str
+) -> None:
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(SettingsError) as caught:
+        read(Example)
+    assert str(caught.value).startswith(f"{variable} is wrong: ")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_process_with_a_wrong_value_ends_with_code_two() -> None:
+    code = "from libs.chassis.settings import ServiceSettings, load; load(ServiceSettings)"
+    result = subprocess.run(
+        [sys.executable, "-c", code],
+        env={"EASTWIND_HTTP_PORT": "99999", "PYTHONPATH": ":".join(sys.path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert result.returncode == 2
+    assert result.stderr.startswith("EASTWIND_HTTP_PORT is wrong: ")
+    assert len(result.stderr.splitlines()) == 1
