@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
+import asyncpg
 import sqlalchemy as sa
 import structlog
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from libs.chassis.database import is_retriable
 from services.accounts.keys import SigningKeys
 from services.accounts.sessions import Sessions
 
@@ -45,9 +46,9 @@ class Upkeep:
     async def _passes(self, work: Callable[[], Awaitable[None]]) -> bool:
         try:
             await work()
-        except Exception as error:
-            if not is_retriable(error):
-                raise
+        except (SQLAlchemyError, asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
+            # Also what does not pass by itself, as a refused password: a new process would not have a better one.
+            _log.debug("work in the database failed", error=type(error).__name__)
             return False
         return True
 

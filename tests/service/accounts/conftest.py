@@ -7,12 +7,13 @@ from collections.abc import AsyncIterator
 import pytest_asyncio
 
 from services.accounts.app import AccountsService
+from tests.backing import FreshDatabases
 from tests.service.accounts.running import Player, Running
 
 
 @pytest_asyncio.fixture
-async def running() -> AsyncIterator[Running]:
-    """Starts accounts services and stops them after the test."""
+async def running(fresh_database: FreshDatabases) -> AsyncIterator[Running]:
+    """Starts accounts services and stops them after the test, before their databases are dropped."""
     running = Running()
     try:
         yield running

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 
 import pytest
@@ -30,6 +31,20 @@ async def test_a_hash_is_of_its_password_only(passwords: Passwords) -> None:
     assert not await passwords.verify("four wind", made)
     assert not await passwords.verify("four winds", None)
     assert await passwords.hash("four winds") != made
+
+
+async def test_a_password_of_nobody_costs_as_much_to_check(passwords: Passwords) -> None:
+    made = await passwords.hash("four winds")
+
+    async def cost(password_hash: str | None) -> float:
+        costs = []
+        for _ in range(3):
+            before = time.process_time()
+            await passwords.verify("four wind", password_hash)
+            costs.append(time.process_time() - before)
+        return min(costs)
+
+    assert await cost(None) > 0.5 * await cost(made)
 
 
 async def test_what_finds_no_room_is_refused_at_once(passwords: Passwords) -> None:
