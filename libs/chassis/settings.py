@@ -32,6 +32,9 @@ class ServiceSettings(BaseSettings):
     redis_url: str = "redis://127.0.0.1:6379/0"
     kafka_bootstrap: Addresses = ("127.0.0.1:9092",)
     kafka_idempotent: bool = Field(default=True, description="the broker can do idempotent producers")
+    kafka_session_timeout_s: float = Field(
+        default=10.0, ge=0.5, le=300, description="a consumer that is silent for so long loses its partitions"
+    )
     database_url: str = Field(default="", description="postgresql://user:password@host/name")
 
     log_level: str = "info"
