@@ -16,6 +16,7 @@ from libs.chassis.redis_client import RedisClient
 from libs.chassis.server import GrpcServer
 from libs.chassis.table_store import Outbox, TableStore, WorkerRegistry, Writer, check_server
 from libs.chassis.telemetry import Telemetry
+from libs.mahjong import variants  # noqa: F401  (registers the rulesets)
 from services.table.live_tables import LiveTables
 from services.table.peers import Peers
 from services.table.refusals import adapt

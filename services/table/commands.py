@@ -5,17 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from eastwind.table.v1 import table_service_pb2 as table_pb2
+from libs.contracts.computers import computer_player
 from libs.contracts.settings import player_from_proto
 from libs.contracts.tiles import InvalidMessage, action_from_proto
 from libs.mahjong.engine import table_commands as commands
 from libs.mahjong.engine.actions import Reason, RuleViolation
-from libs.mahjong.engine.table_events import Occupant, OccupantKind
 from libs.mahjong.engine.table_state import TableState
 from libs.mahjong.fairness import NO_COMMITMENT
 from libs.mahjong.tiles import Seat
 
 MAX_COMMAND_ID = 36
-_BOT_NAMES = ("Aster", "Basil", "Clover", "Dahlia")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,13 +108,9 @@ def _seat_bots(
             f"{identity}:{seat}" if identity else "",
             given.now_ms,
             seat,
-            bot_occupant(state.table_id, seat, message.level),
+            occupant,
             given.server_seed,
         )
         for seat in state.open_seats
+        if (occupant := player_from_proto(computer_player(state.table_id, seat, message.level))) is not None
     ]
-
-
-def bot_occupant(table_id: str, seat: Seat, level: int) -> Occupant:
-    """Return the computer player of a seat; its id is unique at every table and no account's."""
-    return Occupant(f"bot:{table_id}:{seat}", _BOT_NAMES[seat], OccupantKind.BOT, level)

@@ -1,0 +1,137 @@
+"""Makes tables out of tickets. Any number of replicas may run it; every ticket ends at one table."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from random import SystemRandom
+from typing import Final
+
+import structlog
+
+from eastwind.events.v1 import envelope_pb2
+from eastwind.table.v1 import table_service_pb2 as table_pb2
+from eastwind.type.v1 import settings_pb2
+from libs.chassis.clocks import Clock
+from libs.chassis.errors import EastwindError, Unavailable
+from libs.chassis.events import MATCHMAKING, EventProducer, event_headers
+from libs.chassis.identifiers import new_event_id, new_table_id
+from libs.chassis.table_store import OutboxMessage
+from libs.chassis.telemetry import Metrics, trace_headers
+from libs.contracts.computers import computer_player
+from services.matchmaking.settings import MatchmakingSettings
+from services.matchmaking.table_calls import TableCalls
+from services.matchmaking.tickets import TABLE_SEATS, Match, QueueName, Tickets
+
+PENDING_AFTER_MS: Final = 5_000
+"""A match whose table was not made by then is made by whoever sees it."""
+_log = structlog.get_logger(__name__)
+
+
+class Matcher:
+    """The loop of one replica."""
+
+    def __init__(
+        self,
+        settings: MatchmakingSettings,
+        tickets: Tickets,
+        tables: TableCalls,
+        producer: EventProducer,
+        clock: Clock,
+        metrics: Metrics,
+    ) -> None:
+        self._settings = settings
+        self._tickets = tickets
+        self._tables = tables
+        self._producer = producer
+        self._clock = clock
+        self._random = SystemRandom()
+        self._made = metrics.counter("eastwind_tables_matched", "Tables made by Quick Play", ("outcome",))
+
+    async def run(self) -> None:
+        """Match until cancelled."""
+        looked = 0
+        while True:
+            try:
+                for queue in await self._tickets.queues():
+                    while await self._match_once(queue):
+                        pass
+                looked += 1
+                if looked % 10 == 0:
+                    await self._make_pending()
+            except EastwindError as error:
+                _log.warning("matching failed and is tried again", error=str(error))
+            await asyncio.sleep(self._settings.queue_poll_s)
+
+    async def _match_once(self, queue: QueueName) -> bool:
+        fill_after = int(self._settings.queue_fill_after_s * 1000)
+        match = await self._tickets.match(queue, new_table_id(), self._clock.now_ms(), fill_after)
+        if match is None:
+            return False
+        await self._make(match)
+        return True
+
+    async def _make_pending(self) -> None:
+        now = self._clock.now_ms()
+        for match in await self._tickets.pending():
+            if match.at_ms + PENDING_AFTER_MS <= now:
+                await self._make(match)
+
+    async def _make(self, match: Match) -> None:
+        """Make the table of a match; its id makes it safe to do so twice."""
+        request = self._request(match)
+        await self._tables.create(request)
+        await self._tickets.made(match.table_id)
+        self._made.labels("full" if len(match.tickets) == TABLE_SEATS else "filled").inc()
+        await self._announce(match, request)
+
+    def _request(self, match: Match) -> table_pb2.CreateTableRequest:
+        players = [
+            settings_pb2.Player(account_id=ticket.account_id, name=ticket.name, guest=ticket.guest)
+            for ticket in match.tickets
+        ]
+        full = len(players) == TABLE_SEATS
+        order = list(range(TABLE_SEATS))
+        self._random.shuffle(order)
+        seated = [settings_pb2.Player()] * TABLE_SEATS
+        for seat, player in zip(order, players, strict=False):
+            seated[seat] = player
+        for seat in order[len(players) :]:
+            seated[seat] = computer_player(match.table_id, seat, self._settings.queue_bot_level)
+        # Computers make a table casual, whatever was wanted (common C10); the page says so before the first hand.
+        rated = match.queue.rated and full
+        return table_pb2.CreateTableRequest(
+            table_id=match.table_id,
+            settings=settings_pb2.TableSettings(
+                ruleset=match.queue.ruleset,
+                speed=settings_pb2.SPEED_STANDARD,
+                rated=rated,
+                uniform_pacing=rated,
+                name="Quick Play",
+            ),
+            players=seated,
+            first_dealer=secrets.randbelow(TABLE_SEATS),
+        )
+
+    async def _announce(self, match: Match, request: table_pb2.CreateTableRequest) -> None:
+        event_id = new_event_id()
+        envelope = envelope_pb2.Envelope(
+            event_id=event_id,
+            aggregate_id=match.table_id,
+            sequence=1,
+            occurred_ms=match.at_ms,
+            rules_version=match.queue.ruleset,
+            table_matched=envelope_pb2.TableMatched(
+                table_id=match.table_id,
+                settings=request.settings,
+                players=request.players,
+                ticket_ids=[ticket.ticket_id for ticket in match.tickets],
+            ),
+        )
+        message = OutboxMessage(
+            MATCHMAKING, match.table_id, envelope.SerializeToString(), event_headers(event_id, trace_headers())
+        )
+        try:
+            await self._producer.send(message)
+        except Unavailable as error:
+            _log.warning("a match was not announced", table_id=match.table_id, error=str(error))
