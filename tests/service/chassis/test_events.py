@@ -56,7 +56,14 @@ class Bus:
 
     async def consume(self, handler: Handler, group: str = "group") -> EventConsumer:
         consumer = EventConsumer(
-            self.bootstrap, group, [HANDS], handler, self.producer, Telemetry("consumer"), deaf_after_s=2
+            self.bootstrap,
+            group,
+            [HANDS],
+            handler,
+            self.producer,
+            Telemetry("consumer"),
+            deaf_after_s=2,
+            session_timeout_s=3,
         )
         self.consumers.append(consumer)
         await consumer.start()
