@@ -19,17 +19,17 @@ STEPS: Final = 50
 MOST_LACKING: Final = 10
 
 _USUAL: Final[dict[str, tuple[float, ...]]] = {
-    "any": (0.20, 0.32, 0.42, 0.52, 0.60, 0.66, 0.70, 0.74, 0.76, 0.78),
-    "flush": (0.20, 0.28, 0.34, 0.40, 0.44, 0.48, 0.50, 0.52, 0.54, 0.55),
-    "pungs": (0.17, 0.24, 0.29, 0.33, 0.36, 0.38, 0.40, 0.42, 0.44, 0.45),
-    "orphans": (0.12, 0.12, 0.15, 0.18, 0.21, 0.24, 0.27, 0.30, 0.33, 0.36),
+    "any": (0.28, 0.28, 0.31, 0.36, 0.41, 0.45, 0.48, 0.50, 0.50, 0.50),
+    "flush": (0.22, 0.235, 0.26, 0.27, 0.29, 0.29, 0.30, 0.29, 0.29, 0.29),
+    "pungs": (0.225, 0.225, 0.22, 0.235, 0.24, 0.24, 0.255, 0.27, 0.27, 0.27),
+    "orphans": (0.35, 0.11, 0.13, 0.18, 0.20, 0.25, 0.30, 0.33, 0.36, 0.40),
 }
 """The usual chance per turn to get the tile that is wanted when so many are lacking, from one on."""
 SORTS: Final = tuple(_USUAL)
 """The sorts of hands that are told apart."""
 _DRAWN_ONLY: Final = 0.33
 """The part of the chance for the last tile that is left when only an own draw may win."""
-_OTHERS_WIN: Final = tuple(max(0.012, 0.085 - 0.0052 * turns) for turns in range(MOST_TURNS + 1))
+_OTHERS_WIN: Final = tuple(max(0.0, 0.125 - 0.0085 * turns) for turns in range(MOST_TURNS + 1))
 """The chance that another seat ends the hand during a turn, by the turns that are left."""
 
 

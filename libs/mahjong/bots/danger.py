@@ -10,11 +10,11 @@ from libs.mahjong.engine.state import SEATS, SeatState
 from libs.mahjong.engine.views import SeatView
 from libs.mahjong.tiles import EAST, HONOURS, KIND_OF, REGULAR_KINDS, SUIT_OF_KIND, Kind, Seat
 
-_WAITING_EARLY: Final = (0.01, 0.03, 0.10, 0.35, 0.95)
-_WAITING_LATE: Final = (0.15, 0.25, 0.45, 0.70, 0.98)
+_WAITING_EARLY: Final = (0.0, 0.0, 0.0, 0.04, 0.40)
+_WAITING_LATE: Final = (0.05, 0.09, 0.18, 0.38, 0.86)
 """The chance that a seat with so many melds waits for a legal win, at the start and at the end of the wall."""
 _FULL_WALL: Final = 91
-_KINDS_WAITED_FOR: Final = 2.0
+_KINDS_WAITED_FOR: Final = 1.6
 _BY_RANK: Final = (0.8, 1.0, 1.1, 1.2, 1.2, 1.2, 1.1, 1.0, 0.8)
 """How often a suited kind of each rank is waited for, compared with the average."""
 _HONOUR_BY_UNSEEN: Final = (0.0, 0.5, 1.1, 1.4, 1.4)

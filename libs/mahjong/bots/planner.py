@@ -28,7 +28,7 @@ class Temper:
 
 
 HARD: Final = Temper(caution=1.0, claim_gain=1.0, error=0.0)
-MEDIUM: Final = Temper(caution=0.0, claim_gain=1.1, error=0.15)
+MEDIUM: Final = Temper(caution=0.0, claim_gain=1.1, error=0.05)
 _NO_DANGER: Final = (0.0,) * REGULAR_KINDS
 _KONG_GAIN: Final = 1.04
 """What the replacement of a kong adds to the worth of the hand that waits for it."""
