@@ -279,7 +279,7 @@ def test_c093_placement_uses_the_hand_and_not_the_session() -> None:
     assert table.state.points == (40, -8, -16, -16)
     table.hand(1, (0, 1, 8))
     assert table.happened(RatedUnitEnded) == [
-        RatedUnitEnded("table/2", tuple(f"account-{seat}" for seat in range(4)), (-8, 8, 0, 0), (4, 1, 2, 2))
+        RatedUnitEnded("table-2", tuple(f"account-{seat}" for seat in range(4)), (-8, 8, 0, 0), (4, 1, 2, 2))
     ]
     assert table.state.points == (32, 0, -16, -16)
 
