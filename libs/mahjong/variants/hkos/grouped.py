@@ -60,7 +60,7 @@ _ways_by_number: Final[list[tuple[Outline, ...]]] = [()]
 METHOD: Final[Occasion] = 0b111
 """The ``WinMethod``."""
 _OWN_FLOWER, _OWN_SEASON, _FLOWERS, _SEASONS, _NO_BONUS = (1 << bit for bit in range(3, 8))
-_SEAT_WIND_SHIFT: Final = 8
+SEAT_WIND_SHIFT: Final = 8
 SOURCE_SHIFT: Final = 10
 """Where a settlement, not a score, has the seat that the winning tile came from: its wind + 1; 0 for none."""
 SOURCE: Final = 0b111 << SOURCE_SHIFT
@@ -146,7 +146,7 @@ def win_of(occasion: Occasion) -> Win:
     return Win(
         method=WinMethod(occasion & METHOD),
         circumstances=Circumstance(occasion >> CIRCUMSTANCES_SHIFT),
-        seat_wind=occasion >> _SEAT_WIND_SHIFT & 0b11,
+        seat_wind=occasion >> SEAT_WIND_SHIFT & 0b11,
         own_flower=occasion & _OWN_FLOWER > 0,
         own_season=occasion & _OWN_SEASON > 0,
         all_flowers=occasion & _FLOWERS > 0,
@@ -257,7 +257,7 @@ def _seat_and_bonus(seat_wind: Wind, bonus: tuple[Kind, ...]) -> Occasion:
         _SEASONS: held.issuperset(SEASON_KINDS),
         _NO_BONUS: not held,
     }
-    return seat_wind << _SEAT_WIND_SHIFT | _joined(flag for flag, is_set in flags.items() if is_set)
+    return seat_wind << SEAT_WIND_SHIFT | _joined(flag for flag, is_set in flags.items() if is_set)
 
 
 MELDS: Final[tuple[tuple[Outline, ...], ...]] = (

@@ -26,6 +26,7 @@ from libs.mahjong.variants.hkos.grouped import (
     METHOD,
     OCCASION_BITS,
     SEAT_AND_BONUS,
+    SEAT_WIND_SHIFT,
     SOURCE,
     SOURCE_SHIFT,
     WIND_PUNGS,
@@ -194,7 +195,7 @@ def _settlement_of(key: int) -> WindSettlement:
     worth = _SCORES[key]
     if not worth.legal:
         raise ValueError(f"no legal win: {worth.total} faan, {MINIMUM} are needed")
-    winner, source = win_of(key & _OCCASION).seat_wind, place - 1 if place else None
+    winner, source = key >> SEAT_WIND_SHIFT & 0b11, place - 1 if place else None
     if (source is None) is not (key & METHOD == WinMethod.SELF_DRAW) or source == winner:
         raise ValueError(f"a win by {WinMethod(key & METHOD).name} cannot have the source {source}")
     paid, changes = payments_and_changes(winner, source, worth.value)
