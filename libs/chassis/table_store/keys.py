@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import binascii
 from dataclasses import dataclass
+from functools import lru_cache
 
 BUCKETS = 256
 
@@ -52,6 +53,7 @@ class TableKeys:
     outbox: bytes
 
     @classmethod
+    @lru_cache(maxsize=8192)
     def of(cls, table_id: str) -> TableKeys:
         bucket = BucketKeys(bucket_of(table_id))
         table = b"ew:{%d}:t:%b:" % (bucket.bucket, table_id.encode())
