@@ -20,33 +20,35 @@ export class TileMotion {
   private size = "";
 
   /**
-   * Call after the page was laid out. `origin` names the place from which tiles come that were not seen before: the hand of
-   * the seat that just acted. With `animate` false (a new hand, a resized window) the spots are only noted.
+   * Call after the page was laid out. A tile that was not seen before comes from the hand of the seat where it lies now,
+   * an own drawn one from the wall in the centre. With `animate` false (a new hand) the spots are only noted.
    */
-  settle(board: HTMLElement, origin: number | null, animate: boolean): void {
+  settle(board: HTMLElement, animate: boolean): void {
     const size = `${board.clientWidth}x${board.clientHeight}`;
-    const still = !animate || size !== this.size || !motionWanted();
+    const still = !animate || size !== this.size || this.spots.size === 0 || !motionWanted();
     this.size = size;
     const next = new Map<string, Spot>();
-    const hand = origin === null ? null : board.querySelector(`[data-hand="${origin}"]`);
     const tiles = [...board.querySelectorAll<SVGElement>("[data-moving]")];
     // Read all places first, then start the animations: one layout instead of one per tile.
     for (const tile of tiles) {
-      const key = tile.dataset.moving as string;
       for (const running of tile.getAnimations()) running.cancel();
-      next.set(key, spotOf(tile));
+      next.set(tile.dataset.moving as string, spotOf(tile));
     }
     if (!still) {
-      const from = hand ? spotOf(hand) : null;
-      for (const tile of tiles) {
+      const moves = tiles.map((tile) => {
         const key = tile.dataset.moving as string;
-        const before = this.spots.get(key) ?? (this.spots.size > 0 ? from : null);
-        const now = next.get(key);
-        if (before && now) travel(tile, before, now);
-      }
+        return { tile, from: this.spots.get(key) ?? originOf(board, tile), to: next.get(key) };
+      });
+      for (const { tile, from, to } of moves) if (from && to) travel(tile, from, to);
     }
     this.spots = next;
   }
+}
+
+function originOf(board: HTMLElement, tile: Element): Spot | null {
+  const place = /\bat-([123])\b/.exec(tile.closest(".river, .melds, .plate")?.className ?? "")?.[1];
+  const origin = board.querySelector(place ? `[data-hand="${place}"]` : ".centre");
+  return origin && spotOf(origin);
 }
 
 function spotOf(element: Element): Spot {

@@ -20,6 +20,8 @@ const PING_MS = 10_000;
 /** A ping that is not answered within this time means that the socket is dead. */
 const STALE_MS = 6_000;
 const CONNECT_MS = 10_000;
+/** A connection that lasted this long was a good one: the next tries begin quickly again. */
+const STEADY_MS = 10_000;
 
 export interface SessionEvents {
   onConnection: (connection: Connection) => void;
@@ -64,6 +66,7 @@ export class Session {
   private retryAtLeast = 0;
   private refusals = 0;
   private tokenSent = "";
+  private welcomedAt = 0;
   /** Changes with every socket, so that what belongs to an older one is recognised. */
   private generation = 0;
 
@@ -185,7 +188,7 @@ export class Session {
   private welcome(welcome: Welcome): void {
     clearTimeout(this.staleTimer);
     this.welcomed = true;
-    this.tries = 0;
+    this.welcomedAt = this.around.now();
     this.retryAtLeast = 0;
     this.refusals = 0;
     this.events.onConnection("live");
@@ -233,6 +236,7 @@ export class Session {
   }
 
   private lost(): void {
+    if (this.welcomed && this.around.now() - this.welcomedAt >= STEADY_MS) this.tries = 0;
     this.drop();
     if (!this.stopped) this.retry();
   }

@@ -27,7 +27,7 @@ export function Board({ model, children }: BoardProps) {
   useLayoutEffect(() => {
     if (!felt.current) return;
     const hand = `${model.id}/${model.prevailing}/${model.hand}`;
-    motion.current.settle(felt.current, lastDiscard?.place ?? null, hand === handShown.current);
+    motion.current.settle(felt.current, hand === handShown.current);
     handShown.current = hand;
   });
 

@@ -1,7 +1,7 @@
 import type { Discard, Place } from "../model";
 import { kindOf, shortName } from "../tiles/notation";
 import { Tile } from "../tiles/Tile";
-import { riverCell } from "./layout";
+import { riverCell, riverPitch } from "./layout";
 
 interface RiverProps {
   place: Place;
@@ -16,7 +16,12 @@ interface RiverProps {
 export function River({ place, name, discards, last, claimable }: RiverProps) {
   const words = discards.map(({ tile, claimed }) => shortName(kindOf(tile)) + (claimed ? ", claimed" : "")).join("; ");
   return (
-    <div class={`river at-${place}`} role="img" aria-label={`River of ${name}: ${words || "empty"}`}>
+    <div
+      class={`river at-${place}`}
+      style={`--pitch:${riverPitch(discards.length)}`}
+      role="img"
+      aria-label={`River of ${name}: ${words || "empty"}`}
+    >
       {discards.map(({ tile, claimed }, index) => {
         const { row, column } = riverCell(index);
         const ring = index === last ? ` last${claimable ? " claimable" : ""}` : "";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Choice, MeldModel } from "../model";
-import { bestChoice, claimedTurn, meldTiles, riverCell, slots } from "./layout";
+import { bestChoice, claimedTurn, meldTiles, riverCell, riverPitch, slots } from "./layout";
 
 test("a river fills six to a row", () => {
   expect([0, 5, 6, 23].map(riverCell)).toEqual([
@@ -9,6 +9,11 @@ test("a river fills six to a row", () => {
     { row: 1, column: 0 },
     { row: 3, column: 5 },
   ]);
+});
+
+test("a river of more than four rows is pushed together into the room of four", () => {
+  expect([0, 1, 24].map(riverPitch)).toEqual([1, 1, 1]);
+  expect(riverPitch(30)).toBe(0.8);
 });
 
 const pung = (from: 0 | 1 | 2 | 3): MeldModel => ({

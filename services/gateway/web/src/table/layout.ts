@@ -11,6 +11,14 @@ export function riverCell(index: number): { readonly row: number; readonly colum
   return { row: Math.floor(index / RIVER_COLUMNS), column: index % RIVER_COLUMNS };
 }
 
+/** Rows for which there is room beside the centre. */
+const ROOMY_ROWS = 4;
+
+/** How far apart the rows of a river lie, in heights of a tile: a longer river is pushed together. */
+export function riverPitch(discards: number): number {
+  return Math.min(1, ROOMY_ROWS / Math.ceil(Math.max(1, discards) / RIVER_COLUMNS));
+}
+
 export interface MeldTile {
   readonly tile: TileId | null;
   readonly lying: boolean;
