@@ -1,0 +1,1 @@
+"""The schema of the ratings database, revision by revision."""
