@@ -17,6 +17,7 @@ import structlog
 _log = structlog.get_logger(__name__)
 
 StopHook = Callable[[], Awaitable[Any]]
+DrainHook = Callable[[float], Awaitable[Any]]
 
 
 class Service(Protocol):
@@ -99,21 +100,28 @@ class Lifecycle:
     """Stops what was started, last first, each step within its own time; a step that fails does not stop the rest."""
 
     def __init__(self) -> None:
-        self._hooks: list[tuple[str, StopHook, float]] = []
+        self._steps: list[tuple[str, DrainHook, float]] = []
 
     def on_stop(self, name: str, hook: StopHook, *, timeout_s: float = 5.0) -> None:
         """Add a step. Add it right after the start that it undoes."""
-        self._hooks.append((name, hook, timeout_s))
+        self._steps.append((name, lambda _grace_s: hook(), timeout_s))
 
-    async def stop(self) -> None:
-        """Run all steps, the last added first. Once run, a step is forgotten."""
-        while self._hooks:
-            name, hook, timeout_s = self._hooks.pop()
+    def on_drain(self, name: str, hook: DrainHook, *, timeout_s: float = 5.0) -> None:
+        """Add a step that is given what is left of the grace, in seconds, and gets `timeout_s` on top of it."""
+        self._steps.append((name, hook, timeout_s))
+
+    async def stop(self, grace_s: float = 0.0) -> None:
+        """Run all steps, the last added first; drains share `grace_s`. Once run, a step is forgotten."""
+        loop = asyncio.get_running_loop()
+        ends = loop.time() + grace_s
+        while self._steps:
+            name, hook, timeout_s = self._steps.pop()
+            grace_left = max(0.0, ends - loop.time())
             try:
-                async with asyncio.timeout(timeout_s):
-                    await hook()
+                async with asyncio.timeout(grace_left + timeout_s):
+                    await hook(grace_left)
             except TimeoutError:
-                _log.error("stop step took too long", step=name, timeout_s=timeout_s)
+                _log.error("stop step took too long", step=name)
             except Exception as error:
                 _log.error("stop step failed", step=name, exc_info=error)
 

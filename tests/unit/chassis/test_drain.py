@@ -91,6 +91,20 @@ async def test_a_service_stops_in_reverse_and_past_a_step_that_fails() -> None:
     assert order == ["third", "second", "first"]
 
 
+async def test_drains_share_the_grace() -> None:
+    lifecycle = Lifecycle()
+    given: list[float] = []
+
+    async def drain(grace_s: float) -> None:
+        given.append(grace_s)
+        await asyncio.sleep(0.05)
+
+    lifecycle.on_drain("first", drain)
+    lifecycle.on_drain("second", drain)
+    await lifecycle.stop(1.0)
+    assert 0 < given[1] <= given[0] - 0.05 < 1.0
+
+
 class Example:
     name = "example"
 
