@@ -8,8 +8,8 @@ from eastwind.history.v1 import record_pb2
 from libs.contracts.events import hand_event_from_proto, hand_event_to_proto
 from libs.contracts.settings import player_from_proto, player_to_proto, settings_from_proto, settings_to_proto
 from libs.contracts.tiles import InvalidMessage
-from libs.mahjong.fairness import SeatNonce
-from libs.mahjong.record import HandRecord, TimedEvent
+from libs.mahjong.fairness import SECRET_BYTES, SeatNonce
+from libs.mahjong.record import HandRecord, IncompleteHand, TimedEvent, check_whole
 
 FORMAT: Final = 1
 SEATS: Final = 4
@@ -63,6 +63,15 @@ def record_from_proto(message: record_pb2.HandRecord) -> HandRecord:
     for field in ("players", "points_before", "nonces", "commitments"):
         if len(getattr(message, field)) != SEATS:
             raise InvalidMessage(field, f"a record has {SEATS} of them")
+    if message.ruleset != message.settings.ruleset:
+        raise InvalidMessage("ruleset", "not the one of the settings")
+    if message.record_id != record_id(message.table_id, message.hand):
+        raise InvalidMessage("record_id", "not the one of this table and hand")
+    for field in ("nonces", "commitments"):
+        if any(len(secret) not in (0, SECRET_BYTES) for secret in getattr(message, field)):
+            raise InvalidMessage(field, f"one has not {SECRET_BYTES} bytes")
+    if len(message.seed) != SECRET_BYTES:
+        raise InvalidMessage("seed", f"it has not {SECRET_BYTES} bytes")
     if not message.events:
         raise InvalidMessage("events", "there are none")
     events = []
@@ -74,7 +83,16 @@ def record_from_proto(message: record_pb2.HandRecord) -> HandRecord:
         if event is None:
             raise InvalidMessage(f"events[{index}]", "no event of a hand")
         events.append(TimedEvent(recorded.offset_ms, event))
-    players = tuple(player_from_proto(player, f"players[{seat}]") for seat, player in enumerate(message.players))
+    try:
+        check_whole(events, message.hand)
+    except IncompleteHand as error:
+        raise InvalidMessage("events", str(error)) from error
+    players = []
+    for seat, player in enumerate(message.players):
+        occupant = player_from_proto(player, f"players[{seat}]")
+        if occupant is None:
+            raise InvalidMessage(f"players[{seat}]", "nobody held the seat")
+        players.append(occupant)
     return HandRecord(
         algorithm=message.algorithm,
         table_id=message.table_id,
@@ -87,7 +105,7 @@ def record_from_proto(message: record_pb2.HandRecord) -> HandRecord:
         moment=message.first_moment,
         unit_id=message.unit_id,
         rated=message.rated,
-        players=tuple(player for player in players if player is not None),
+        players=tuple(players),
         points_before=tuple(message.points_before),
         started_ms=message.started_ms,
         server_seed=message.seed,

@@ -6,7 +6,7 @@ since. Its bytes are those of ``libs.mahjong.engine.codec``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from libs.mahjong.engine.applying import apply
@@ -130,7 +130,7 @@ def hand_record(before: TableState, entries: Iterable[Entry]) -> HandRecord:
     hand = before.hand
     if hand is None or not hand.is_over:
         raise IncompleteHand("the hand goes on")
-    _check_whole(events, before.hand_number)
+    check_whole(events, before.hand_number)
     players = tuple(occupant for occupant in before.occupants if occupant is not None)
     return HandRecord(
         algorithm=ALGORITHM,
@@ -191,13 +191,14 @@ def decode_record(raw: bytes) -> HandRecord:
         if type(event) not in HAND_EVENTS:
             raise MalformedEncoding(f"{type(event).__name__} is no event of a hand")
         events.append(TimedEvent(plain[0], event))  # type: ignore[arg-type]
-    _check_whole(events, values["hand"])
+    check_whole(events, values["hand"])
     if any(len(values[name]) != 4 for name in ("players", "points_before", "nonces")):
         raise MalformedEncoding("a record has four seats")
     return HandRecord(**values, events=tuple(events))
 
 
-def _check_whole(events: list[TimedEvent], hand: int) -> None:
+def check_whole(events: Sequence[TimedEvent], hand: int) -> None:
+    """Raise ``IncompleteHand`` unless these are the events of that hand, from its start to its settlement."""
     if not events or not isinstance(events[0].event, HandStarted) or events[0].event.hand != hand:
         raise IncompleteHand(f"the events do not begin with the start of hand {hand}")
     if events[0].event.wall is None:

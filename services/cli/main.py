@@ -9,6 +9,7 @@ import click
 COMMANDS = {
     "run": "services.cli.run:run",
     "score": "services.cli.score:score",
+    "verify": "services.cli.verify:verify",
 }
 """Where each subcommand is found, as `module:name`."""
 
