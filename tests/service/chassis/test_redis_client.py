@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
+import uvloop
 
 from deploy.local.valkey import ValkeyServer
 from libs.chassis.errors import StoreUnavailable
@@ -244,3 +245,13 @@ async def test_a_slot_that_moves_is_followed(cluster: Cluster) -> None:
             await control.call("CLUSTER", "SETSLOT", slot, "NODE", cluster.names[1 - source])
         assert await client.call("GET", "{tag}a", key=b"{tag}a") == b"1"
         assert await new.call("EXISTS", "{tag}a", "{tag}b") == 2
+
+
+def test_it_works_on_the_event_loop_that_the_services_run_on(valkey_url: str) -> None:
+    async def append() -> int:
+        async with RedisClient(valkey_url) as client:
+            store = TableStore(client)
+            await store.create("t", WORKER, b"made")
+            return await store.append("t", WORKER, 1, 1, [b"x"])
+
+    assert uvloop.run(append()) == 2
