@@ -14,17 +14,25 @@ from libs.mahjong.bots.plans import Form, Plan
 
 MOST_TURNS: Final = 36
 """More turns of a hand than this are treated as so many."""
-STEPS: Final = 50
+STEPS: Final = 100
 """The chances per turn for which tables are kept: 1 / STEPS apart."""
 MOST_LACKING: Final = 10
 
 _USUAL: Final[dict[str, tuple[float, ...]]] = {
-    "any": (0.28, 0.28, 0.31, 0.36, 0.41, 0.45, 0.48, 0.50, 0.50, 0.50),
-    "flush": (0.22, 0.235, 0.26, 0.27, 0.29, 0.29, 0.30, 0.29, 0.29, 0.29),
-    "pungs": (0.225, 0.225, 0.22, 0.235, 0.24, 0.24, 0.255, 0.27, 0.27, 0.27),
-    "orphans": (0.35, 0.11, 0.13, 0.18, 0.20, 0.25, 0.30, 0.33, 0.36, 0.40),
+    "any": (0.14, 0.13, 0.17, 0.24, 0.26, 0.28, 0.30, 0.32, 0.34, 0.36),
+    "flush": (0.21, 0.15, 0.21, 0.25, 0.28, 0.35, 0.36, 0.39, 0.40, 0.40),
+    "pungs": (0.14, 0.12, 0.14, 0.18, 0.24, 0.25, 0.29, 0.31, 0.31, 0.31),
+    "orphans": (0.20, 0.07, 0.09, 0.20, 0.25, 0.27, 0.30, 0.33, 0.36, 0.40),
 }
 """The usual chance per turn to get the tile that is wanted when so many are lacking, from one on."""
+_COMES: Final[dict[str, tuple[float, ...]]] = {
+    "any": (0.60, 0.45, 0.60, 0.75, 0.80, 0.90, 1.00, 1.00, 1.00, 1.00),
+    "flush": (1.05, 0.66, 0.87, 1.00, 1.07, 1.22, 1.25, 1.30, 1.35, 1.35),
+    "pungs": (0.70, 0.55, 0.66, 0.84, 1.05, 1.12, 1.30, 1.30, 1.30, 1.30),
+    "orphans": (0.80, 0.75, 0.80, 1.20, 1.30, 1.00, 1.00, 1.00, 1.00, 1.00),
+}
+"""How often a wanted tile really comes, compared with what its unseen copies promise: near the end of a hand the others
+hold what is missing, and early ones come in more ways than one."""
 SORTS: Final = tuple(_USUAL)
 """The sorts of hands that are told apart."""
 _DRAWN_ONLY: Final = 0.33
@@ -46,12 +54,14 @@ def sort_of(plan: Plan) -> str:
 def chance(sort: str, lacking: int, drawn_only: bool, next_tile: float, turns: int) -> float:
     """The chance to complete a hand that lacks ``lacking`` tiles (1: waiting) within ``turns`` turns.
 
-    ``next_tile`` is the chance per turn for the next of them; ``drawn_only`` tells that the last must be drawn.
+    ``next_tile`` is the chance per turn for the next of them by its unseen copies; ``drawn_only`` tells that the last
+    must be drawn.
     """
     if lacking > MOST_LACKING:
         return 0.0
+    step = int(next_tile * _COMES[sort][lacking - 1] * STEPS + 0.5)
     table = _finishing(sort, drawn_only)[lacking]
-    return table[min(STEPS, int(next_tile * STEPS + 0.5))][min(turns, MOST_TURNS)]
+    return table[step if step < STEPS else STEPS][min(turns, MOST_TURNS)]
 
 
 @cache

@@ -32,6 +32,8 @@ MEDIUM: Final = Temper(caution=0.0, claim_gain=1.1, error=0.05)
 _NO_DANGER: Final = (0.0,) * REGULAR_KINDS
 _KONG_GAIN: Final = 1.04
 """What the replacement of a kong adds to the worth of the hand that waits for it."""
+_LEAST_PROMISE: Final = 0.6
+"""A claim after which the best plan promises less than this part of what it did is not thought through."""
 _LEAST: Final = 1e-6
 
 
@@ -91,7 +93,7 @@ class _Choice:
         after = position.with_meld(self._claimed(action), action.tiles)
         if kind is ActionType.CLAIMED_KONG:
             return self._kong_value(after)
-        return self._best_discard(after)
+        return self._best_discard(after, _LEAST_PROMISE * now.promise)
 
     def _claimed(self, action: Action) -> Meld:
         discard = self._view.last_discard
@@ -102,8 +104,10 @@ class _Choice:
     def _kong_value(self, after: Position) -> float:
         return Appraiser(after, self._guidance).worth(after.codes) * _KONG_GAIN
 
-    def _best_discard(self, after: Position) -> float:
+    def _best_discard(self, after: Position, least: float) -> float:
         appraiser = Appraiser(after, self._guidance)
+        if appraiser.promise < least:
+            return float("-inf")
         return max(self._discard_value(appraiser, after, kind) for kind in range(REGULAR_KINDS) if after.holds(kind))
 
     def _discard_value(self, appraiser: Appraiser, position: Position, kind: Kind) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Final, TypeAlias
+from typing import Final
 
 from libs.mahjong.bots.chances import MOST_LACKING, chance, sort_of
 from libs.mahjong.bots.guidance import Guidance
@@ -13,7 +13,7 @@ from libs.mahjong.shapes import Codes, KindMask
 
 PLANS_KEPT: Final = 7
 """The plans of a position that are looked at closely."""
-SECOND_PLAN: Final = 0.25
+SECOND_PLAN: Final = 0.4
 """How much of the next best plan's worth counts beside the best one's: it is an alternative."""
 _TYPICAL: Final = 0.3
 """A chance per turn for a first comparison of plans."""
@@ -30,14 +30,32 @@ _DRAWN_PART: Final = 1.0 / (1.0 + _WINNING)
 _MOST: Final = 0.8
 """A chance per turn that no hand exceeds by much."""
 
-_Candidate: TypeAlias = tuple[Plan, str, tuple[float, ...]]
-"""A plan, the name of its sort, and the most that it can be worth by the tiles lacking."""
+
+class _Candidate:
+    """A plan that is looked at, with the most that it can be worth by the tiles lacking and what is known of it."""
+
+    __slots__ = ("_few", "_first", "known", "most", "plan", "sort")
+
+    def __init__(self, plan: Plan, turns: int) -> None:
+        self.plan = plan
+        self.sort = sort_of(plan)
+        self.most = _most_points(plan.prizes, self.sort, turns)
+        self.known: dict[object, float] = {}
+        self._first = plan.suits[0]
+        self._few = len(plan.suits) <= 2
+
+    def key(self, codes: Codes) -> object:
+        """What the plan sees of a holding: most discards of a flush make no difference to it."""
+        return (codes[self._first], codes[3]) if self._few else codes
 
 
 class Appraiser:
-    """Weighs holdings that can come of one position: the same melds, bonus tiles and unseen tiles."""
+    """Weighs holdings that can come of one position: the same melds, bonus tiles and unseen tiles.
 
-    __slots__ = ("_groups", "_left", "_plans", "_sums", "_turns", "_unseen", "_worths")
+    ``promise`` is what its best plan is worth at first sight.
+    """
+
+    __slots__ = ("_groups", "_left", "_plans", "_sums", "_turns", "_unseen", "_worths", "promise")
 
     def __init__(self, position: Position, guidance: Guidance) -> None:
         self._groups = position.groups
@@ -46,33 +64,37 @@ class Appraiser:
         self._left = max(sum(position.unseen), 1)
         self._worths: dict[Codes, float] = {}
         self._sums: dict[KindMask, int] = {}
+        self.promise = 0.0
         self._plans = self._most_promising(guidance.plans(position), position.codes)
 
     def _most_promising(self, plans: tuple[Plan, ...], codes: Codes) -> tuple[_Candidate, ...]:
         rated: list[tuple[float, int]] = []
         for number, plan in enumerate(plans):
-            lacks = max(lacking(plan, codes, self._groups), 1)
-            rated.append((-_typical_points(plan.prizes, sort_of(plan), self._turns)[min(lacks, MOST_LACKING)], number))
+            lacks = min(max(lacking(plan, codes, self._groups), 1), MOST_LACKING)
+            rated.append((-_typical_points(plan.prizes, sort_of(plan), self._turns)[lacks], number))
         rated.sort()
-        return tuple(self._candidate(plans[number]) for _, number in rated[:PLANS_KEPT])
-
-    def _candidate(self, plan: Plan) -> _Candidate:
-        sort = sort_of(plan)
-        return plan, sort, _most_points(plan.prizes, sort, self._turns)
+        if rated:
+            self.promise = -rated[0][0]
+        return tuple(_Candidate(plans[number], self._turns) for _, number in rated[:PLANS_KEPT])
 
     def worth(self, codes: Codes) -> float:
         """The points to be expected from a holding of 3n + 1 tiles, own losses not counted."""
         known = self._worths.get(codes)
         if known is None:
             best = second = 0.0
-            for plan, sort, most in self._plans:
-                # The nearest that could still matter: a plan with more lacking brings less than two others.
-                near = len(most) - 1
-                while near and most[near] <= second:
-                    near -= 1
-                if not near:
-                    continue
-                points = self._worth_by(plan, sort, codes, near)
+            for candidate in self._plans:
+                key = candidate.key(codes)
+                points = candidate.known.get(key)
+                if points is None:
+                    # The most lacking that could still matter: with more the plan brings less than two others.
+                    most = candidate.most
+                    near = MOST_LACKING
+                    while near and most[near] <= second:
+                        near -= 1
+                    lacks, wanted = outlook(candidate.plan, codes, self._groups, near)
+                    if lacks > near:
+                        continue
+                    points = candidate.known[key] = self._points(candidate, codes, lacks, wanted)
                 if points > best:
                     best, second = points, best
                 elif points > second:
@@ -80,13 +102,11 @@ class Appraiser:
             known = self._worths[codes] = best + SECOND_PLAN * second
         return known
 
-    def _worth_by(self, plan: Plan, sort: str, codes: Codes, near: int) -> float:
-        lacks, wanted = outlook(plan, codes, self._groups, near)
-        if lacks > near or lacks < 1:
-            return 0.0
+    def _points(self, candidate: _Candidate, codes: Codes, lacks: int, wanted: KindMask) -> float:
         drawn = self._unseen_of(wanted)
-        if not drawn:
+        if not drawn or not lacks:
             return 0.0
+        plan, sort = candidate.plan, candidate.sort
         if lacks == 1:
             return self._waiting(plan, sort, drawn / self._left)
         claimed = 0.0
