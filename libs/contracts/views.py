@@ -115,7 +115,8 @@ def _seat_view(view: TableView, seat: Seat, connected: bool) -> view_pb2.SeatVie
         points=view.points[seat],
         ready=view.ready[seat],
         connected=connected,
-        nonce_commitment=view.commitments[seat],
+        # A seat that is ready has revealed its nonce, so the seal of the next one is what it will reveal.
+        nonce_commitment=view.next_commitments[seat] if view.ready[seat] else view.commitments[seat],
         leaving=view.leaving[seat],
         reserve_ms=view.clocks[seat].reserve_ms,
     )
