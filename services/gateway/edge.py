@@ -91,7 +91,7 @@ class Edge:
             timeout=2.0,
         )
         await ws.prepare(request)
-        transport = request.transport if isinstance(request.transport, asyncio.WriteTransport) else None
+        transport = request.transport
         socket = PlayerSocket(ws, self._settings, self._around, self._clock, transport)
         self.sockets.add(socket)
         try:
