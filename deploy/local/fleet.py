@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any, Final, Protocol
 
+from deploy.local.roster import DATABASES, ORDER, common_settings
 from deploy.local.stack import BackingStack
 from libs.chassis.events import ensure_topics
 from libs.chassis.settings import ServiceSettings, read
@@ -30,10 +29,6 @@ from services.scoring.settings import ScoringSettings
 from services.table.app import TableWorker
 from services.table.settings import TableWorkerSettings
 
-DATABASES: Final = ("accounts", "history", "ratings")
-"""The services that keep something in PostgreSQL, each in a database of its own."""
-ORDER: Final = ("accounts", "scoring", "bots", "ratings", "history", "table", "clock", "matchmaking", "gateway")
-"""Every service after those that it calls."""
 START_TIMEOUT_S: Final = 60.0
 _TOPICS_TIMEOUT_S: Final = 15.0
 
@@ -106,15 +101,25 @@ class Fleet:
         return next(iter(done)).result()
 
     @property
+    def edge_urls(self) -> tuple[str, ...]:
+        """Where players find the page, one a gateway, once started."""
+        return tuple(f"http://{each.edge_address}" for each in self.services["gateway"])
+
+    @property
     def edge_url(self) -> str:
-        """Where players find the page, once started."""
-        return f"http://{self.services['gateway'][0].edge_address}"
+        """The first of them."""
+        return self.edge_urls[0]
 
     async def _start(self, name: str, database_url: str) -> None:
         make, kind = _MAKERS[name]
         self.services[name] = []
         for _ in range(self._copies.get(name, 1)):
-            fields = self._common() | self._settings.get("", {}) | self._settings.get(name, {})
+            fields = {
+                **common_settings(self._stack),
+                **self._addresses,
+                **self._settings.get("", {}),
+                **self._settings.get(name, {}),
+            }
             if database_url:
                 fields["database_url"] = database_url
             service = make(read(kind, **fields))
@@ -123,26 +128,3 @@ class Fleet:
             self.services[name].append(service)
         if name != "gateway":
             self._addresses[f"{name}_address"] = tuple(each.grpc_address for each in self.services[name])
-
-    def _common(self) -> dict[str, Any]:
-        return {
-            "redis_url": self._stack.valkey_url,
-            "kafka_bootstrap": (self._stack.kafka_bootstrap,),
-            "kafka_idempotent": False,
-            "service_key": service_key(self._stack.data_dir),
-            **self._addresses,
-        }
-
-
-def service_key(data_dir: Path) -> str:
-    """Return the key that the services of this data folder share; made on first use, readable by its owner alone."""
-    path = data_dir / "service-key"
-    try:
-        return path.read_text().strip()
-    except FileNotFoundError:
-        pass
-    data_dir.mkdir(parents=True, exist_ok=True)
-    path.touch(mode=0o600)
-    key = secrets.token_urlsafe(32)
-    path.write_text(key + "\n")
-    return key

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,8 +66,15 @@ class ServerProcess:
         """How the last run ended (negative: by that signal), None while it runs or before it ran."""
         return self._child.poll() if self._child is not None else None
 
-    def launch(self, command: Sequence[str], *, cwd: Path, account: Account | None = None) -> None:
-        """Start `command`. Its output is appended to the log."""
+    def launch(
+        self,
+        command: Sequence[str],
+        *,
+        cwd: Path,
+        account: Account | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        """Start `command`, in `environment` instead of ours if given. Its output is appended to the log."""
         self.log.parent.mkdir(parents=True, exist_ok=True)
         self._pid_file.parent.mkdir(parents=True, exist_ok=True)
         if self.log.exists() and self.log.stat().st_size > _LOG_KEPT_BYTES:
@@ -77,6 +84,7 @@ class ServerProcess:
             self._child = subprocess.Popen(
                 spawn_command(command, self._stop_signal, account),
                 cwd=cwd,
+                env=environment,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,

@@ -6,10 +6,16 @@ import asyncio
 import signal
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from libs.chassis.logs import configure
+
+if TYPE_CHECKING:
+    from deploy.local.fleet import Fleet
+    from deploy.local.processes import ProcessFleet
+    from deploy.local.stack import BackingStack
 
 DRAIN_S = 5.0
 
@@ -26,11 +32,16 @@ DRAIN_S = 5.0
     type=click.Path(path_type=Path, file_okay=False),
     help="Folder that keeps accounts, tables, records and ratings.",
 )
-@click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 8), help="Table workers to start.")
+@click.option("--workers", type=click.IntRange(1, 8), help="Table workers to start.  [default: 1, or 2 processes]")
+@click.option(
+    "--processes",
+    is_flag=True,
+    help="Run every service as a process of its own: two table workers, and two gateways on this port and the next.",
+)
 @click.option(
     "--log-level", default="warning", show_default=True, type=click.Choice(["debug", "info", "warning", "error"])
 )
-def run(port: int, host: str, data: Path, workers: int, log_level: str) -> None:
+def run(port: int, host: str, data: Path, workers: int | None, processes: bool, log_level: str) -> None:
     """Start Eastwind on this machine and print the address to open.
 
     A real Valkey, a Kafka-protocol broker and a real PostgreSQL are started from the Python packages that carry them;
@@ -38,14 +49,14 @@ def run(port: int, host: str, data: Path, workers: int, log_level: str) -> None:
     """
     configure(service="eastwind", level=log_level, form="auto")
     try:
-        sys.exit(asyncio.run(_run(port, host, data, workers, log_level)))
+        sys.exit(asyncio.run(_run(port, host, data, workers, processes, log_level)))
     except KeyboardInterrupt:
         sys.exit(130)
 
 
-async def _run(port: int, host: str, data: Path, workers: int, log_level: str) -> int:
+async def _run(port: int, host: str, data: Path, workers: int | None, processes: bool, log_level: str) -> int:
     from deploy.local.errors import BackingServerError
-    from deploy.local.fleet import Fleet
+    from deploy.local.processes import ProcessFleet, ServiceEndedError
     from deploy.local.stack import BackingStack
     from libs.chassis.errors import EastwindError
     from libs.chassis.settings import SettingsError
@@ -60,21 +71,25 @@ async def _run(port: int, host: str, data: Path, workers: int, log_level: str) -
     except BackingServerError as error:
         click.echo(f"Eastwind cannot start: {error}", err=True)
         return 1
-    fleet = Fleet(
-        stack,
-        settings={
-            "": {"log_level": log_level},
-            "gateway": {"edge_host": host, "edge_port": port},
-        },
-        copies={"table": workers},
-    )
+    copies = {"table": workers} if workers else {}
+    common = {"": {"log_level": log_level}}
+    fleet: Fleet | ProcessFleet
+    if processes:
+        fleet = ProcessFleet(stack, settings=common, copies=copies, edge_host=host, edge_port=port)
+    else:
+        # Only here: the services take a while to import, and the processes do that for themselves.
+        from deploy.local.fleet import Fleet
+
+        fleet = Fleet(stack, settings={**common, "gateway": {"edge_host": host, "edge_port": port}}, copies=copies)
     try:
         await fleet.start()
-    except (EastwindError, SettingsError, OSError) as error:
+    except (EastwindError, SettingsError, ServiceEndedError, OSError) as error:
         click.echo(f"Eastwind cannot start: {_explain(error, port)}", err=True)
         await stack.stop()
         return 1
-    click.echo(f"Eastwind runs. Open {fleet.edge_url}/ in a browser; Ctrl-C ends it.")
+    first, *others = (f"{url}/" for url in fleet.edge_urls)
+    also = f" (or {', '.join(others)})" if others else ""
+    click.echo(f"Eastwind runs. Open {first}{also} in a browser; Ctrl-C ends it.")
     try:
         return await _until_stopped(stop, stack, fleet)
     finally:
@@ -82,17 +97,12 @@ async def _run(port: int, host: str, data: Path, workers: int, log_level: str) -
         await stack.stop()
 
 
-async def _until_stopped(stop: asyncio.Event, stack: object, fleet: object) -> int:
+async def _until_stopped(stop: asyncio.Event, stack: BackingStack, fleet: Fleet | ProcessFleet) -> int:
     """Wait for the signal, or for the first part that cannot go on."""
-    from deploy.local.fleet import Fleet
-    from deploy.local.stack import BackingStack
-
-    assert isinstance(stack, BackingStack)
-    assert isinstance(fleet, Fleet)
     asked = asyncio.ensure_future(stop.wait())
     server = asyncio.ensure_future(stack.wait_for_a_stop())
-    failure = asyncio.ensure_future(fleet.wait_for_a_failure())
-    waits = {asked, server, failure}
+    failure: asyncio.Future[BaseException] = asyncio.ensure_future(fleet.wait_for_a_failure())
+    waits: set[asyncio.Future[Any]] = {asked, server, failure}
     await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
     try:
         if asked.done():
