@@ -9,6 +9,7 @@ from libs.chassis.clocks import Clock, SteadyClock
 from libs.chassis.drain import Lifecycle, TaskOwner
 from libs.chassis.events import TABLES, EventConsumer, EventProducer
 from libs.chassis.httpside import HttpSide
+from libs.chassis.page_tokens import PageTokens
 from libs.chassis.redis_client import RedisClient
 from libs.chassis.routing import TableRouter
 from libs.chassis.server import GrpcServer
@@ -68,7 +69,7 @@ class MatchmakingService:
         producer = EventProducer(settings.kafka_bootstrap, telemetry, idempotent=settings.kafka_idempotent)
         await producer.start()
         lifecycle.on_stop("producer", producer.stop, timeout_s=15.0)
-        lobby = Lobby(redis)
+        lobby = Lobby(redis, PageTokens(settings))
         consumer = EventConsumer(
             settings.kafka_bootstrap,
             "matchmaking",

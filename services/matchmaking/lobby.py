@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import secrets
 from dataclasses import dataclass
 from typing import Final
 
 from eastwind.events.v1 import envelope_pb2
 from eastwind.matchmaking.v1 import matchmaking_service_pb2 as matchmaking_pb2
-from libs.chassis.errors import InvalidRequest
+from libs.chassis.page_tokens import PageTokens
 from libs.chassis.redis_client import RedisClient
 from services.matchmaking import keys
 from services.matchmaking.scripts import script
 
 CODE_ALPHABET: Final = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
 CODE_LENGTH: Final = 8
-REQUEST_KEPT_MS: Final = 3_600_000
+REQUEST_KEPT_MS: Final = 600_000
+"""A request is answered with the table that it made for so long; a closed table is kept as long."""
 _UNSEAT, _CHANGED = script("unseat"), script("table_changed")
 
 
@@ -37,8 +36,9 @@ def new_code() -> str:
 class Lobby:
     """The lobby in Redis."""
 
-    def __init__(self, redis: RedisClient) -> None:
+    def __init__(self, redis: RedisClient, tokens: PageTokens) -> None:
         self._redis = redis
+        self._tokens = tokens
 
     async def seat_of(self, account_id: str) -> str:
         """The table where the account sits, or ""."""
@@ -109,7 +109,7 @@ class Lobby:
         return None if raw is None else envelope_pb2.TableChanged.FromString(raw)
 
     async def forget(self, table_id: str) -> None:
-        """The table is gone."""
+        """The table is gone, and so is its place in the list."""
         await self._redis.call(b"ZREM", keys.LOBBY, table_id, key=keys.LOBBY)
 
     async def listed(self, ruleset: str, size: int, page_token: str) -> tuple[list[matchmaking_pb2.ListedTable], str]:
@@ -117,9 +117,11 @@ class Lobby:
 
         Raises ``InvalidRequest`` (PAGE_TOKEN_INVALID) for a token that is none of this list's.
         """
-        before, last_id = _read_token(page_token)
+        place = self._tokens.read(_list(ruleset), page_token, (int, str))
+        after = None if place is None else (int(place[0]), str(place[1]))
+        top = b"+inf" if after is None else b"%d" % after[0]
         tables: list[matchmaking_pb2.ListedTable] = []
-        top: bytes = b"+inf" if before is None else b"%d" % before
+        looked_at: set[str] = set()
         offset = 0
         while True:
             rows = await self._redis.call(
@@ -128,17 +130,24 @@ class Lobby:
             )  # fmt: skip
             pairs = [(rows[place].decode(), int(float(rows[place + 1]))) for place in range(0, len(rows), 2)]
             for table_id, created in pairs:
-                if before is not None and (created, table_id) >= (before, last_id):
+                if table_id in looked_at or (after is not None and (created, table_id) >= after):
                     continue
-                if len(tables) == size:
-                    last = tables[-1]
-                    return tables, _make_token(last.created_ms, last.table_id)
+                looked_at.add(table_id)
                 about = await self.about(table_id)
-                if about is not None and (not ruleset or about.settings.ruleset == ruleset):
+                if about is None:
+                    await self.forget(table_id)
+                elif not ruleset or about.settings.ruleset == ruleset:
+                    if len(tables) == size:
+                        last = tables[-1]
+                        return tables, self._tokens.write(_list(ruleset), (last.created_ms, last.table_id))
                     tables.append(_listed(about, created))
             if len(pairs) <= size:
                 return tables, ""
             offset += len(pairs)
+
+
+def _list(ruleset: str) -> tuple[str, str]:
+    return ("tables", ruleset)
 
 
 def _listed(about: envelope_pb2.TableChanged, created: int) -> matchmaking_pb2.ListedTable:
@@ -149,18 +158,3 @@ def _listed(about: envelope_pb2.TableChanged, created: int) -> matchmaking_pb2.L
         free_seats=sum(not player.account_id for player in about.players),
         created_ms=created,
     )
-
-
-def _make_token(created: int, table_id: str) -> str:
-    return base64.urlsafe_b64encode(f"{created} {table_id}".encode()).decode().rstrip("=")
-
-
-def _read_token(token: str) -> tuple[int | None, str]:
-    if not token:
-        return None, ""
-    try:
-        text = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)).decode()
-        created, _, table_id = text.partition(" ")
-        return int(created), table_id
-    except (binascii.Error, UnicodeDecodeError, ValueError) as error:
-        raise InvalidRequest("page_token is none of this list's", reason="PAGE_TOKEN_INVALID") from error

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
-from random import SystemRandom
+from random import Random
 from typing import Final
 
 import structlog
@@ -15,7 +14,7 @@ from eastwind.type.v1 import settings_pb2
 from libs.chassis.clocks import Clock
 from libs.chassis.errors import EastwindError, Unavailable
 from libs.chassis.events import MATCHMAKING, EventProducer, event_headers
-from libs.chassis.identifiers import new_event_id, new_table_id
+from libs.chassis.identifiers import new_table_id
 from libs.chassis.table_store import OutboxMessage
 from libs.chassis.telemetry import Metrics, trace_headers
 from libs.contracts.computers import computer_player
@@ -25,6 +24,7 @@ from services.matchmaking.tickets import TABLE_SEATS, Match, QueueName, Tickets
 
 PENDING_AFTER_MS: Final = 5_000
 """A match whose table was not made by then is made by whoever sees it."""
+_NEVER: Final = frozenset(("INVALID_ARGUMENT", "RULESET_UNKNOWN"))
 _log = structlog.get_logger(__name__)
 
 
@@ -45,7 +45,6 @@ class Matcher:
         self._tables = tables
         self._producer = producer
         self._clock = clock
-        self._random = SystemRandom()
         self._made = metrics.counter("eastwind_tables_matched", "Tables made by Quick Play", ("outcome",))
 
     async def run(self) -> None:
@@ -78,43 +77,23 @@ class Matcher:
                 await self._make(match)
 
     async def _make(self, match: Match) -> None:
-        """Make the table of a match; its id makes it safe to do so twice."""
-        request = self._request(match)
-        await self._tables.create(request)
+        """Make the table of a match; its id makes it safe to do so twice. One that cannot be made now stays pending;
+        one that can never be made is given up."""
+        request = table_request(match, self._settings.queue_bot_level)
+        try:
+            await self._tables.create(request)
+        except EastwindError as error:
+            _log.warning("the table of a match was not made", table_id=match.table_id, error=str(error))
+            if not error.retriable and error.reason in _NEVER:
+                await self._tickets.give_up(match)
+                self._made.labels("given_up").inc()
+            return
+        await self._announce(match, request)
         await self._tickets.made(match.table_id)
         self._made.labels("full" if len(match.tickets) == TABLE_SEATS else "filled").inc()
-        await self._announce(match, request)
-
-    def _request(self, match: Match) -> table_pb2.CreateTableRequest:
-        players = [
-            settings_pb2.Player(account_id=ticket.account_id, name=ticket.name, guest=ticket.guest)
-            for ticket in match.tickets
-        ]
-        full = len(players) == TABLE_SEATS
-        order = list(range(TABLE_SEATS))
-        self._random.shuffle(order)
-        seated = [settings_pb2.Player()] * TABLE_SEATS
-        for seat, player in zip(order, players, strict=False):
-            seated[seat] = player
-        for seat in order[len(players) :]:
-            seated[seat] = computer_player(match.table_id, seat, self._settings.queue_bot_level)
-        # Computers make a table casual, whatever was wanted (common C10); the page says so before the first hand.
-        rated = match.queue.rated and full
-        return table_pb2.CreateTableRequest(
-            table_id=match.table_id,
-            settings=settings_pb2.TableSettings(
-                ruleset=match.queue.ruleset,
-                speed=settings_pb2.SPEED_STANDARD,
-                rated=rated,
-                uniform_pacing=rated,
-                name="Quick Play",
-            ),
-            players=seated,
-            first_dealer=secrets.randbelow(TABLE_SEATS),
-        )
 
     async def _announce(self, match: Match, request: table_pb2.CreateTableRequest) -> None:
-        event_id = new_event_id()
+        event_id = match.event_id
         envelope = envelope_pb2.Envelope(
             event_id=event_id,
             aggregate_id=match.table_id,
@@ -135,3 +114,34 @@ class Matcher:
             await self._producer.send(message)
         except Unavailable as error:
             _log.warning("a match was not announced", table_id=match.table_id, error=str(error))
+
+
+def table_request(match: Match, bot_level: int) -> table_pb2.CreateTableRequest:
+    """Return the table of a match. Seats and the first dealer are drawn by the table's id, which nobody could choose:
+    whoever makes the table makes the same one."""
+    players = [
+        settings_pb2.Player(account_id=ticket.account_id, name=ticket.name, guest=ticket.guest)
+        for ticket in match.tickets
+    ]
+    draw = Random(match.table_id)
+    order = list(range(TABLE_SEATS))
+    draw.shuffle(order)
+    seated = [settings_pb2.Player()] * TABLE_SEATS
+    for seat, player in zip(order, players, strict=False):
+        seated[seat] = player
+    for seat in order[len(players) :]:
+        seated[seat] = computer_player(match.table_id, seat, bot_level)
+    # Computers make a table casual, whatever was wanted (common C10); the page says so before the first hand.
+    rated = match.queue.rated and len(players) == TABLE_SEATS
+    return table_pb2.CreateTableRequest(
+        table_id=match.table_id,
+        settings=settings_pb2.TableSettings(
+            ruleset=match.queue.ruleset,
+            speed=settings_pb2.SPEED_STANDARD,
+            rated=rated,
+            uniform_pacing=rated,
+            name="Quick Play",
+        ),
+        players=seated,
+        first_dealer=draw.randrange(TABLE_SEATS),
+    )

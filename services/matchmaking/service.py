@@ -16,8 +16,9 @@ from eastwind.table.v1 import table_service_pb2 as table_pb2
 from eastwind.type.v1 import reason_pb2, settings_pb2
 from libs.chassis.auth import Identity, identity_of
 from libs.chassis.clocks import Clock
-from libs.chassis.errors import EastwindError, InvalidRequest, NotFound, TableUnknown
+from libs.chassis.errors import EastwindError, InvalidRequest, NotFound
 from libs.chassis.identifiers import is_table_id, new_table_id
+from libs.chassis.page_tokens import page_size
 from libs.contracts.computers import computer_player
 from libs.contracts.settings import settings_from_proto
 from libs.contracts.tiles import InvalidMessage
@@ -35,7 +36,6 @@ ALLOW: Final = {
 }
 """Who may call what: the gateway, with the player's access token."""
 MOST_REQUEST_ID: Final = 36
-PAGE_SIZE, MOST_PAGE_SIZE = 20, 100
 Context = Any
 
 
@@ -63,7 +63,7 @@ class MatchmakingServicer(matchmaking_service_pb2_grpc.MatchmakingServiceService
     ) -> matchmaking_pb2.EnterQueueResponse:
         identity = identity_of(context)
         _known_ruleset(request.ruleset)
-        table_id = await self._current_table(identity)
+        table_id = await self._current_table(identity.account_id)
         if table_id:
             return matchmaking_pb2.EnterQueueResponse(table_id=table_id)
         entered = await self._tickets.enter(identity, QueueName(request.ruleset, request.rated), self._clock.now_ms())
@@ -86,8 +86,19 @@ class MatchmakingServicer(matchmaking_service_pb2_grpc.MatchmakingServiceService
             if ticket is None:
                 yield matchmaking_pb2.WatchQueueResponse(state=matchmaking_pb2.QUEUE_STATE_LEFT)
                 return
-            if not ticket.waiting:
-                yield await self._matched(ticket.table_id)
+            if ticket.waiting and ticket.seat:
+                # Somebody who sits down elsewhere while waiting has found a table.
+                table_id = await self._current_table(account)
+                if table_id:
+                    await self._tickets.leave(account)
+                    yield matchmaking_pb2.WatchQueueResponse(
+                        state=matchmaking_pb2.QUEUE_STATE_MATCHED, table_id=table_id
+                    )
+                    return
+            elif not ticket.waiting and not ticket.pending:
+                yield matchmaking_pb2.WatchQueueResponse(
+                    state=matchmaking_pb2.QUEUE_STATE_MATCHED, table_id=ticket.table_id, rated=ticket.rated
+                )
                 return
             status = matchmaking_pb2.WatchQueueResponse(
                 state=matchmaking_pb2.QUEUE_STATE_WAITING,
@@ -100,14 +111,6 @@ class MatchmakingServicer(matchmaking_service_pb2_grpc.MatchmakingServiceService
                 yield status
             await asyncio.sleep(self._settings.queue_poll_s)
 
-    async def _matched(self, table_id: str) -> matchmaking_pb2.WatchQueueResponse:
-        about = await self._lobby.about(table_id)
-        return matchmaking_pb2.WatchQueueResponse(
-            state=matchmaking_pb2.QUEUE_STATE_MATCHED,
-            table_id=table_id,
-            rated=about is not None and about.settings.rated,
-        )
-
     async def CreateTable(  # noqa: N802
         self, request: matchmaking_pb2.CreateTableRequest, context: Context
     ) -> matchmaking_pb2.CreateTableResponse:
@@ -115,6 +118,11 @@ class MatchmakingServicer(matchmaking_service_pb2_grpc.MatchmakingServiceService
         if not 0 < len(request.request_id) <= MOST_REQUEST_ID:
             raise InvalidRequest(f"request_id has 1 to {MOST_REQUEST_ID} characters")
         settings = _checked_settings(request.settings)
+        if request.fill_with not in settings_pb2.BotLevel.values():
+            raise InvalidRequest("fill_with: easy, medium, hard, or nothing")
+        if request.fill_with:
+            # Computers make a table casual (common C10).
+            settings.rated = False
         made = await self._lobby.request_made(
             identity.account_id,
             request.request_id,
@@ -153,7 +161,7 @@ class MatchmakingServicer(matchmaking_service_pb2_grpc.MatchmakingServiceService
     async def ListTables(  # noqa: N802
         self, request: matchmaking_pb2.ListTablesRequest, context: Context
     ) -> matchmaking_pb2.ListTablesResponse:
-        size = min(request.page_size or PAGE_SIZE, MOST_PAGE_SIZE)
+        size = page_size(request.page_size)
         tables, token = await self._lobby.listed(request.ruleset, size, request.page_token)
         return matchmaking_pb2.ListTablesResponse(tables=tables, next_page_token=token)
 
@@ -161,7 +169,7 @@ class MatchmakingServicer(matchmaking_service_pb2_grpc.MatchmakingServiceService
         self, request: matchmaking_pb2.JoinTableRequest, context: Context
     ) -> matchmaking_pb2.JoinTableResponse:
         identity = identity_of(context)
-        table_id = await self._joinable(request)
+        table_id = await self._joinable(request, identity.account_id)
         await self._reserve(identity, table_id)
         command = table_pb2.TableCommand(take_seat=table_pb2.TakeSeat(player=_player(identity)))
         try:
@@ -171,10 +179,16 @@ class MatchmakingServicer(matchmaking_service_pb2_grpc.MatchmakingServiceService
                 seat = (await self._tables.view(table_id, identity.account_id)).viewer
             else:
                 await self._lobby.unseat(identity.account_id, table_id)
+                if error.reason in ("TABLE_UNKNOWN", "TABLE_CLOSED"):
+                    await self._lobby.forget(table_id)
                 raise
-        return matchmaking_pb2.JoinTableResponse(table_id=table_id, seat=seat or 0)
+        if seat is None:
+            raise EastwindError(
+                "the table closed meanwhile", reason="TABLE_CLOSED", code=grpc.StatusCode.FAILED_PRECONDITION
+            )
+        return matchmaking_pb2.JoinTableResponse(table_id=table_id, seat=seat)
 
-    async def _joinable(self, request: matchmaking_pb2.JoinTableRequest) -> str:
+    async def _joinable(self, request: matchmaking_pb2.JoinTableRequest, account_id: str) -> str:
         if request.code:
             table_id = await self._lobby.table_of(request.code)
             if not table_id or (request.table_id and request.table_id != table_id):
@@ -182,11 +196,15 @@ class MatchmakingServicer(matchmaking_service_pb2_grpc.MatchmakingServiceService
             return table_id
         if not is_table_id(request.table_id):
             raise InvalidRequest("table_id is no table id")
-        about = await self._lobby.about(request.table_id)
-        if about is None:
-            raise TableUnknown("no such table")
-        if about.settings.private:
-            raise NotFound("this table needs its invitation code", reason="WRONG_CODE")
+        # The table itself is asked: news of one that has just been made may not have come yet.
+        try:
+            await self._tables.view(request.table_id, account_id)
+        except EastwindError as error:
+            if error.reason == "TABLE_UNKNOWN":
+                await self._lobby.forget(request.table_id)
+            if error.reason == "PERMISSION_DENIED":
+                raise NotFound("this table needs its invitation code", reason="WRONG_CODE") from error
+            raise
         return request.table_id
 
     async def LeaveTable(  # noqa: N802
@@ -226,26 +244,25 @@ class MatchmakingServicer(matchmaking_service_pb2_grpc.MatchmakingServiceService
     async def GetSeat(  # noqa: N802
         self, request: matchmaking_pb2.GetSeatRequest, context: Context
     ) -> matchmaking_pb2.GetSeatResponse:
-        return matchmaking_pb2.GetSeatResponse(table_id=await self._current_table(identity_of(context)))
+        return matchmaking_pb2.GetSeatResponse(table_id=await self._current_table(identity_of(context).account_id))
 
-    async def _current_table(self, identity: Identity) -> str:
-        """Return the table where the account really sits; what the lobby remembers is checked with the table."""
-        table_id = await self._lobby.seat_of(identity.account_id)
-        if not table_id:
+    async def _current_table(self, account_id: str) -> str:
+        """Return the table where the account really sits; what the lobby remembers is checked with the table.
+
+        A match whose table is still to be made keeps its seats, but they are no table yet.
+        """
+        table_id = await self._lobby.seat_of(account_id)
+        if not table_id or await self._tickets.is_pending(table_id):
             return ""
         try:
-            view = await self._tables.view(table_id, identity.account_id)
-        except TableUnknown:
-            if any(match.table_id == table_id for match in await self._tickets.pending()):
-                return table_id
-            view = None
+            view = await self._tables.view(table_id, account_id)
         except EastwindError as error:
-            if error.reason != "PERMISSION_DENIED":
+            if error.reason not in ("TABLE_UNKNOWN", "PERMISSION_DENIED"):
                 raise
-            view = None
-        if view is not None and view.HasField("viewer") and not view.close_reason:
-            return table_id
-        await self._lobby.unseat(identity.account_id, table_id)
+        else:
+            if view.HasField("viewer") and not view.close_reason:
+                return table_id
+        await self._lobby.unseat(account_id, table_id)
         return ""
 
     async def _is_closed(self, table_id: str, identity: Identity) -> bool:
@@ -254,7 +271,7 @@ class MatchmakingServicer(matchmaking_service_pb2_grpc.MatchmakingServiceService
 
     async def _reserve(self, identity: Identity, table_id: str) -> None:
         """Have the account sit at this table and no other, and in no queue."""
-        await self._current_table(identity)
+        await self._current_table(identity.account_id)
         seated = await self._lobby.reserve(identity.account_id, table_id)
         if seated != table_id:
             raise EastwindError(

@@ -14,4 +14,3 @@ class MatchmakingSettings(ServiceSettings):
     queue_ticket_s: float = Field(default=8.0, gt=0, description="how long a ticket lives that nobody watches")
     queue_poll_s: float = Field(default=0.2, gt=0, description="how often queues and tickets are looked at")
     queue_bot_level: int = Field(default=2, ge=1, le=3, description="how well the computers of Quick Play play")
-    kafka_session_timeout_s: float = Field(default=10.0, gt=0)

@@ -31,7 +31,11 @@ class TableCalls:
         avoid: set[str] = set()
 
         async def once() -> table_pb2.CreateTableResponse:
-            worker = await self._router.place(avoid=avoid)
+            try:
+                worker = await self._router.place(avoid=avoid)
+            except Unavailable:
+                avoid.clear()
+                raise
             try:
                 response: table_pb2.CreateTableResponse = await self._stub(worker.address).CreateTable(
                     request, timeout=TIMEOUT_S
@@ -66,15 +70,21 @@ class TableCalls:
         avoid: set[str] = set()
 
         async def once() -> Any:
-            worker = await self._router.route(table_id, avoid=avoid)
+            try:
+                worker = await self._router.route(table_id, avoid=avoid)
+            except Unavailable:
+                # There is no other worker: the one that failed may be back.
+                avoid.clear()
+                raise
             try:
                 return await call(self._stub(worker.address), bool(avoid))
             except Unavailable:
                 avoid.add(worker.worker)
                 self._router.forget(table_id)
                 raise
-            except OwnedElsewhere:
+            except OwnedElsewhere as error:
                 self._router.forget(table_id)
+                self._router.learn(table_id, error.owner)
                 raise
             except EastwindError as error:
                 if error.reason in _AGAIN:

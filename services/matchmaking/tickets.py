@@ -15,7 +15,8 @@ from services.matchmaking.scripts import script
 TABLE_SEATS: Final = 4
 MATCHED_KEPT_MS: Final = 60_000
 """A matched ticket tells its table for so long."""
-_ENTER, _LEAVE, _MATCH = script("enter"), script("leave"), script("match")
+_ENTER, _LOOK, _LEAVE = script("enter"), script("look"), script("leave")
+_MATCH, _GIVE_UP = script("match"), script("give_up")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +46,16 @@ class Entered:
 
 @dataclass(frozen=True, slots=True)
 class TicketState:
-    """What a ticket has come to. ``table_id`` is set once matched."""
+    """What a ticket has come to: ``waiting``, or the ``table_id``, which is made unless ``pending``; ``rated`` when four
+    people were found for a rated one. ``seat`` is the table where the account sits, as far as is remembered."""
 
     waiting: bool
     table_id: str
     queue: str
     entered_ms: int
+    seat: str
+    pending: bool
+    rated: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +70,13 @@ class MatchedTicket:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Tickets that were taken together for a table, from that queue."""
+    """Tickets that were taken together for a table, from that queue. Whoever announces it does so as ``event_id``."""
 
     table_id: str
     queue: QueueName
     tickets: tuple[MatchedTicket, ...]
     at_ms: int
+    event_id: str
 
 
 class Tickets:
@@ -84,7 +90,13 @@ class Tickets:
         """Give the account its ticket; a repeat returns the same one, another queue replaces it."""
         table_id, ticket_id = await self._redis.run(
             _ENTER,
-            (keys.seat(identity.account_id), keys.ticket(identity.account_id), keys.queue(str(queue)), keys.QUEUES),
+            (
+                keys.seat(identity.account_id),
+                keys.ticket(identity.account_id),
+                keys.queue(str(queue)),
+                keys.QUEUES,
+                keys.PENDING,
+            ),
             (
                 identity.account_id,
                 new_event_id(),
@@ -104,15 +116,21 @@ class Tickets:
 
     async def look(self, account_id: str) -> TicketState | None:
         """Return the account's ticket and keep it alive; ``None`` when there is none."""
-        key = keys.ticket(account_id)
-        state, table_id, queue, entered = await self._redis.call(
-            b"HMGET", key, b"state", b"table", b"queue", b"entered", key=key
+        found = await self._redis.run(
+            _LOOK, (keys.ticket(account_id), keys.seat(account_id), keys.PENDING), (self._ttl_ms,)
         )
-        if state is None:
+        if not found:
             return None
-        if state == b"waiting":
-            await self._redis.call(b"PEXPIRE", key, self._ttl_ms, key=key)
-        return TicketState(state == b"waiting", (table_id or b"").decode(), queue.decode(), int(entered))
+        state, table_id, queue, entered, seat, pending, rated = found
+        return TicketState(
+            waiting=state == b"waiting",
+            table_id=table_id.decode(),
+            queue=queue.decode(),
+            entered_ms=int(entered),
+            seat=seat.decode(),
+            pending=bool(pending),
+            rated=rated == b"1",
+        )
 
     async def waiting(self, queue: str) -> int:
         """How many wait in a queue."""
@@ -129,6 +147,7 @@ class Tickets:
 
         The match is kept as pending until ``made``, so that it survives whoever took it.
         """
+        event_id = new_event_id()
         reply = await self._redis.run(
             _MATCH,
             (keys.queue(str(queue)), keys.PENDING),
@@ -141,12 +160,14 @@ class Tickets:
                 str(queue),
                 TABLE_SEATS,
                 MATCHED_KEPT_MS,
+                event_id,
+                b"1" if queue.rated else b"0",
             ),
         )
         if not reply:
             return None
         rows = [reply[place : place + 4] for place in range(0, len(reply), 4)]
-        return Match(table_id, queue, tuple(_ticket(*row) for row in rows), now_ms)
+        return Match(table_id, queue, tuple(_ticket(*row) for row in rows), now_ms, event_id)
 
     async def pending(self) -> list[Match]:
         """Matches whose table may be missing."""
@@ -156,12 +177,22 @@ class Tickets:
         for table_id, raw in pairs:
             kept = json.loads(raw)
             tickets = tuple(_ticket(*(part.encode() for part in row)) for row in kept["tickets"])
-            matches.append(Match(table_id.decode(), QueueName.parse(kept["about"]), tickets, int(kept["at"])))
+            queue = QueueName.parse(kept["about"])
+            matches.append(Match(table_id.decode(), queue, tickets, int(kept["at"]), kept["event"]))
         return matches
+
+    async def is_pending(self, table_id: str) -> bool:
+        """Whether a match waits for that table to be made."""
+        return bool(await self._redis.call(b"HEXISTS", keys.PENDING, table_id, key=keys.PENDING))
 
     async def made(self, table_id: str) -> None:
         """The table of a match exists."""
         await self._redis.call(b"HDEL", keys.PENDING, table_id, key=keys.PENDING)
+
+    async def give_up(self, match: Match) -> None:
+        """The table of a match can never be made: its players are free again, their tickets gone."""
+        accounts = (ticket.account_id for ticket in match.tickets)
+        await self._redis.run(_GIVE_UP, (keys.PENDING,), (match.table_id, keys.ticket(""), keys.seat(""), *accounts))
 
 
 def _ticket(account_id: bytes, ticket_id: bytes, name: bytes, guest: bytes) -> MatchedTicket:

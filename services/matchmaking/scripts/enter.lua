@@ -1,11 +1,15 @@
--- KEYS seat ticket queue queues
+-- KEYS seat ticket queue queues pending
 -- ARGV account ticket_id queue_name queue_prefix now_ms ttl_ms name guest
--- Returns {table or '', ticket or ''}: the running table, or the one ticket of the account.
+-- Returns {table or '', ticket or ''}: the running table, or the one ticket of the account. While the table of its
+-- match is still to be made, the account has its ticket, not yet a table.
 local seated = redis.call('GET', KEYS[1])
+local old = redis.call('HMGET', KEYS[2], 'id', 'queue', 'state')
 if seated then
+  if old[1] and redis.call('HEXISTS', KEYS[5], seated) == 1 then
+    return {'', old[1]}
+  end
   return {seated, ''}
 end
-local old = redis.call('HMGET', KEYS[2], 'id', 'queue', 'state')
 if old[1] and old[3] == 'waiting' then
   if old[2] == ARGV[3] then
     redis.call('PEXPIRE', KEYS[2], ARGV[6])

@@ -1,6 +1,7 @@
 -- KEYS table lobby
 -- ARGV table_id sequence seat_prefix code_prefix closed listed about now_ms [account ...]
--- Takes over a newer state of a table: who sits there, whether it is listed. Returns 1 when it was newer.
+-- Takes over a newer state of a table: who sits there, whether it is listed. Returns 1 when it was newer. News may come
+-- late: whoever sits at another table by now keeps that seat.
 local known = redis.call('HMGET', KEYS[1], 'sequence', 'accounts', 'created', 'code')
 if known[1] and tonumber(known[1]) >= tonumber(ARGV[2]) then
   return 0
@@ -9,7 +10,7 @@ local now_seated = {}
 for i = 9, #ARGV do
   now_seated[ARGV[i]] = true
   if ARGV[5] == '0' then
-    redis.call('SET', ARGV[3] .. ARGV[i], ARGV[1])
+    redis.call('SET', ARGV[3] .. ARGV[i], ARGV[1], 'NX')
   end
 end
 for account in string.gmatch(known[2] or '', '[^\n]+') do
