@@ -1,0 +1,224 @@
+"""A hand as the points, doubles and limits of classical look at it: groups, pairs, bonus tiles and the win.
+
+``Counted`` is what everybody's tiles count for, whether they win or not; ``Win`` is one arrangement of the winner's
+tiles with one place for the winning tile. The arrangements differ in what they are worth (§2.6, B8), so a scorer looks
+at all of them.
+"""
+
+import enum
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from libs.mahjong.melds import Meld, MeldKind
+from libs.mahjong.scores import Circumstance, Holding, WinMethod
+from libs.mahjong.shapes import CHOW_GROUP, encode, group_kind, group_kinds, groupings, is_thirteen_orphans
+from libs.mahjong.tiles import DRAGON_KINDS, EAST, KIND_OF, Kind, Wind
+
+GROUPS: Final = 4
+
+
+class Sort(enum.IntEnum):
+    """The sorts of groups."""
+
+    CHOW = 0
+    PUNG = 1
+    KONG = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A group as scored; ``kind`` is the lowest of its kinds.
+
+    ``is_open`` decides the points, ``is_concealed`` whether it counts as concealed for doubles and limits. Only a
+    claimed kong is both (B5).
+    """
+
+    sort: Sort
+    kind: Kind
+    is_open: bool
+    is_concealed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What a seat has that counts; ``pairs`` are the winner's pair, or all scoring pairs of a seat that did not win."""
+
+    seat_wind: Wind
+    prevailing_wind: Wind
+    groups: tuple[Group, ...]
+    pairs: tuple[Kind, ...]
+    bonus: tuple[Kind, ...]
+
+    def has_pung(self, kind: Kind) -> bool:
+        """Whether there is a pung or kong of that kind."""
+        return any(group.kind == kind and group.sort is not Sort.CHOW for group in self.groups)
+
+    def pungs_of(self, kinds: tuple[Kind, ...]) -> int:
+        """How many of these kinds have a pung or kong."""
+        return sum(map(self.has_pung, kinds))
+
+    @property
+    def concealed_pungs(self) -> int:
+        """Pungs and kongs that count as concealed."""
+        return sum(group.is_concealed and group.sort is not Sort.CHOW for group in self.groups)
+
+    def scoring_winds(self) -> tuple[Kind, Kind]:
+        """The kinds of the seat's wind and of the round's, which may be the same."""
+        return EAST + self.seat_wind, EAST + self.prevailing_wind
+
+    def is_scoring_pair(self, kind: Kind) -> bool:
+        """Whether a pair of that kind is worth points (§2.6)."""
+        return kind in DRAGON_KINDS or kind in self.scoring_winds()
+
+
+@dataclass(frozen=True, slots=True)
+class Win:
+    """A winner's tiles arranged in one way.
+
+    ``kinds`` are all kinds of the hand; ``orphans`` tells that it is Thirteen Orphans, which has no groups; ``gates``
+    that it is Nine Gates by shape (B27). ``completes_pair`` tells that the winning tile stands in the pair.
+    """
+
+    counted: Counted
+    kinds: frozenset[Kind]
+    winning: Kind | None
+    method: WinMethod
+    circumstances: Circumstance
+    one_chance: bool
+    completes_pair: bool = False
+    orphans: bool = False
+    gates: bool = False
+
+    @property
+    def self_drawn(self) -> bool:
+        """Whether the winner drew the winning tile."""
+        return self.method is WinMethod.SELF_DRAW
+
+    @property
+    def fully_concealed(self) -> bool:
+        """Whether no chow, pung or promoted kong is exposed; claimed kongs are allowed."""
+        return all(group.is_concealed for group in self.counted.groups)
+
+    def under(self, circumstance: Circumstance) -> bool:
+        """Whether that circumstance goes with the win."""
+        return bool(self.circumstances & circumstance)
+
+
+@dataclass(frozen=True, slots=True)
+class WonTiles:
+    """All that decides what a winner's tiles are worth; ``melds`` are groups already."""
+
+    concealed: tuple[Kind, ...]
+    melds: tuple[Group, ...]
+    bonus: tuple[Kind, ...]
+    seat_wind: Wind
+    prevailing_wind: Wind
+    winning: Kind | None
+    method: WinMethod
+    circumstances: Circumstance
+    one_chance: bool
+
+
+_NINE_GATES_CODE: Final = encode((0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 8, 8))[0]
+_NINE_GATES: Final = frozenset(_NINE_GATES_CODE + encode((rank,))[0] for rank in range(9))
+"""The codes of 1112345678999 with any tile of the suit."""
+
+
+def meld_group(meld: Meld) -> Group:
+    """The group that a declared meld is."""
+    return MELD_GROUPS[meld.kind][meld.tiles[0]]
+
+
+def _meld_group(kind: MeldKind, first: Kind) -> Group:
+    concealed_kong, claimed_kong = kind is MeldKind.CONCEALED_KONG, kind is MeldKind.CLAIMED_KONG
+    if kind is MeldKind.CHOW:
+        sort = Sort.CHOW
+    else:
+        sort = Sort.PUNG if kind is MeldKind.PUNG else Sort.KONG
+    return Group(sort, first, is_open=not concealed_kong, is_concealed=concealed_kong or claimed_kong)
+
+
+MELD_GROUPS: Final = (
+    (),
+    *(tuple(_meld_group(kind, KIND_OF[tile]) for tile in range(136)) for kind in MeldKind),
+)
+"""The group that a declared meld is, by its ``MeldKind`` and its first tile."""
+
+
+def wins(tiles: WonTiles) -> Iterator[Win]:
+    """Every arrangement of a winner's tiles with every place of the winning tile; none when they are no winning hand.
+
+    A group completed by another seat's tile is open (B3, B4); a chow or the pair that takes the tile leaves the pungs
+    concealed. A concealed kong yields to Thirteen Orphans only.
+    """
+    concealed, winning = tiles.concealed, tiles.winning
+    codes = encode(concealed if winning is None else (*concealed, winning))
+    kinds = frozenset(concealed).union(*map(_kinds_of, tiles.melds), () if winning is None else (winning,))
+    if not tiles.melds and is_thirteen_orphans(*codes):
+        yield _win(tiles, kinds, (), (), False, orphans=True)
+        return
+    if tiles.method is WinMethod.ROBBED_CONCEALED_KONG:
+        return
+    gates = not tiles.melds and any(code in _NINE_GATES and sum(codes) == code for code in codes[:3])
+    self_drawn = tiles.method is WinMethod.SELF_DRAW
+    for grouping in groupings(*codes):
+        if len(grouping.groups) + len(tiles.melds) != GROUPS:
+            continue
+        own = [_own_group(number, is_open=False) for number in grouping.groups]
+        if self_drawn or grouping.pair == winning:
+            yield _win(tiles, kinds, own, (grouping.pair,), grouping.pair == winning, gates=gates)
+        if self_drawn:
+            continue
+        for place, number in enumerate(grouping.groups):
+            if winning in group_kinds(number):
+                completed = [*own[:place], _own_group(number, is_open=True), *own[place + 1 :]]
+                yield _win(tiles, kinds, completed, (grouping.pair,), False, gates=gates)
+
+
+def counted(holding: Holding, seat_wind: Wind, prevailing_wind: Wind) -> Counted:
+    """What a seat that did not win has: melds, concealed pungs of three or four equal tiles, concealed scoring pairs
+    and bonus tiles; incomplete groups are nothing, and no tile counts twice (§2.6, B24)."""
+    groups = [meld_group(meld) for meld in holding.melds]
+    pairs: list[Kind] = []
+    whole = Counted(seat_wind, prevailing_wind, (), (), holding.bonus)
+    for kind in sorted(set(holding.concealed)):
+        copies = holding.concealed.count(kind)
+        if copies >= 3:
+            groups.append(Group(Sort.PUNG, kind, is_open=False, is_concealed=True))
+        elif copies == 2 and kind >= EAST:
+            pairs.append(kind)
+    return Counted(whole.seat_wind, whole.prevailing_wind, tuple(groups), tuple(pairs), whole.bonus)
+
+
+def _win(
+    tiles: WonTiles,
+    kinds: frozenset[Kind],
+    own: list[Group] | tuple[Group, ...],
+    pairs: tuple[Kind, ...],
+    completes_pair: bool,
+    *,
+    orphans: bool = False,
+    gates: bool = False,
+) -> Win:
+    return Win(
+        Counted(tiles.seat_wind, tiles.prevailing_wind, (*tiles.melds, *own), pairs, tiles.bonus),
+        kinds,
+        tiles.winning,
+        tiles.method,
+        tiles.circumstances,
+        tiles.one_chance,
+        completes_pair,
+        orphans,
+        gates,
+    )
+
+
+def _own_group(number: int, is_open: bool) -> Group:
+    sort = Sort.CHOW if number >= CHOW_GROUP else Sort.PUNG
+    return Group(sort, group_kind(number), is_open, not is_open)
+
+
+def _kinds_of(group: Group) -> tuple[Kind, ...]:
+    kind = group.kind
+    return (kind, kind + 1, kind + 2) if group.sort is Sort.CHOW else (kind,)
