@@ -8,6 +8,7 @@ from typing import Any, Final, Protocol
 
 from deploy.local.roster import DATABASES, ORDER, common_settings
 from deploy.local.stack import BackingStack
+from libs.chassis.clocks import Clock
 from libs.chassis.events import ensure_topics
 from libs.chassis.settings import ServiceSettings, read
 from services.accounts.app import AccountsService
@@ -31,6 +32,8 @@ from services.table.settings import TableWorkerSettings
 
 START_TIMEOUT_S: Final = 60.0
 _TOPICS_TIMEOUT_S: Final = 15.0
+_TIMED: Final = frozenset(("table", "clock", "matchmaking", "gateway"))
+"""The services that measure deadlines, all against one clock."""
 
 
 class RunningService(Protocol):
@@ -44,7 +47,7 @@ class RunningService(Protocol):
     async def stop(self, grace_s: float) -> None: ...
 
 
-_MAKERS: Final[dict[str, tuple[Callable[[Any], RunningService], type[ServiceSettings]]]] = {
+_MAKERS: Final[dict[str, tuple[Callable[..., RunningService], type[ServiceSettings]]]] = {
     "accounts": (AccountsService, AccountsSettings),
     "scoring": (ScoringService, ScoringSettings),
     "bots": (BotsService, BotsSettings),
@@ -60,7 +63,8 @@ _MAKERS: Final[dict[str, tuple[Callable[[Any], RunningService], type[ServiceSett
 class Fleet:
     """Every service once, or as often as ``copies`` says, in this process and event loop.
 
-    ``settings`` are fields of the services' settings, by service or under "" for all of them.
+    ``settings`` are fields of the services' settings, by service or under "" for all of them. ``clock`` replaces the
+    clock that deadlines are measured against.
     """
 
     def __init__(
@@ -69,7 +73,9 @@ class Fleet:
         *,
         settings: Mapping[str, Mapping[str, Any]] | None = None,
         copies: Mapping[str, int] | None = None,
+        clock: Clock | None = None,
     ) -> None:
+        self._clock = clock
         self._stack = stack
         self._settings = settings or {}
         self._copies = copies or {}
@@ -93,6 +99,12 @@ class Fleet:
         """Drain the services, the gateways first."""
         while self._running:
             await self._running.pop().stop(grace_s)
+
+    async def stop_one(self, name: str, place: int = 0, *, grace_s: float = 0.0) -> None:
+        """Drain one service alone, as an operator would; the others go on without it."""
+        service = self.services[name].pop(place)
+        self._running.remove(service)
+        await service.stop(grace_s)
 
     async def wait_for_a_failure(self) -> BaseException:
         """Wait until a service cannot go on; returns why. While all is well this waits for ever."""
@@ -122,7 +134,8 @@ class Fleet:
             }
             if database_url:
                 fields["database_url"] = database_url
-            service = make(read(kind, **fields))
+            timing = {} if self._clock is None or name not in _TIMED else {"clock": self._clock}
+            service = make(read(kind, **fields), **timing)
             await service.start()
             self._running.append(service)
             self.services[name].append(service)

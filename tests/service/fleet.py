@@ -1,0 +1,239 @@
+"""Every service of Eastwind in the test's own loop, and players who come to it over the public edge.
+
+A test module that uses these fixtures runs its tests in one loop: ``pytestmark = pytest.mark.asyncio(loop_scope="module")``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any, Final, Protocol
+from uuid import uuid4
+
+import aiohttp
+import pytest
+import pytest_asyncio
+
+from deploy.local.fleet import Fleet
+from deploy.local.ports import LOOPBACK
+from deploy.local.stack import BackingStack
+from eastwind.matchmaking.v1 import matchmaking_service_pb2 as matchmaking_pb2
+from eastwind.table.v1 import view_pb2
+from eastwind.type.v1 import action_pb2, settings_pb2
+from libs.chassis.clocks import Clock
+from libs.contracts.bot_views import hand_view_from_proto
+from libs.contracts.tiles import action_to_proto
+from libs.mahjong.bots import Level, choose
+from services.cli.edge_calls import EdgeCalls
+from services.cli.edge_client import EdgeClient
+from services.cli.playing import HandResult, Policy, SeatPlayer
+from tests.backing import Keeper
+
+HKOS: Final = "hkos-3-v1"
+MATCHMAKING: Final = "eastwind.matchmaking.v1.MatchmakingService"
+QUICK: Final[dict[str, dict[str, Any]]] = {
+    "": {"kafka_session_timeout_s": 1.0, "log_level": "error"},
+    "table": {"bot_think_least_ms": 0, "bot_think_most_ms": 2, "pacing_least_ms": 0, "pacing_most_ms": 0},
+    "clock": {"clock_poll_ms": 2},
+    "matchmaking": {"queue_poll_s": 0.02, "queue_fill_after_s": 60.0},
+    "gateway": {"call_rate": 1_000.0, "call_burst": 1_000, "socket_rate": 500.0, "socket_burst": 500},
+}
+"""Settings under which nobody has to wait."""
+
+
+class FastClock:
+    """Unix milliseconds that run ``rate`` times as fast as they do elsewhere."""
+
+    def __init__(self, rate: int) -> None:
+        self._rate = rate
+        self._wall_ms = time.time_ns() // 1_000_000
+        self._monotonic_ns = time.monotonic_ns()
+
+    def now_ms(self) -> int:
+        return self._wall_ms + (time.monotonic_ns() - self._monotonic_ns) * self._rate // 1_000_000
+
+
+class ShiftedClock:
+    """Unix milliseconds that a test puts forward."""
+
+    def __init__(self) -> None:
+        self._clock = FastClock(1)
+        self._ahead_ms = 0
+
+    def now_ms(self) -> int:
+        return self._clock.now_ms() + self._ahead_ms
+
+    def advance(self, milliseconds: int) -> None:
+        self._ahead_ms += milliseconds
+
+
+async def easy(view: view_pb2.TableView) -> action_pb2.Action:
+    """The policy of an easy computer player, thought out at once."""
+    return action_to_proto(choose(hand_view_from_proto(view), Level.EASY, seed=view.decision.decision))
+
+
+async def silent(view: view_pb2.TableView) -> None:
+    """The policy of a player who is not there."""
+
+
+def merged(settings: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """``QUICK`` with some fields changed."""
+    return {name: {**QUICK.get(name, {}), **settings.get(name, {})} for name in {*QUICK, *settings}}
+
+
+class StartFleet(Protocol):
+    """Starts a fleet that is stopped at the end of the module."""
+
+    async def __call__(
+        self,
+        settings: Mapping[str, Mapping[str, Any]] = ...,
+        copies: Mapping[str, int] = ...,
+        clock: Clock | None = ...,
+    ) -> Fleet: ...
+
+
+@asynccontextmanager
+async def open_house(fleet: Fleet) -> AsyncIterator[House]:
+    """Players at a fleet, gone at the end of the block."""
+    async with aiohttp.ClientSession() as http:
+        house = House(fleet, http)
+        try:
+            yield house
+        finally:
+            await house.close()
+
+
+class House:
+    """Players at one fleet; whoever came in is gone after the test."""
+
+    def __init__(self, fleet: Fleet, http: aiohttp.ClientSession, url: str = "") -> None:
+        self.fleet = fleet
+        self.http = http
+        self.calls = EdgeCalls(url or fleet.edge_url, http)
+        self.clients: list[EdgeClient] = []
+
+    async def guest(
+        self, name: str = "", *, url: str = "", on_frame: Callable[[bytes], None] | None = None
+    ) -> EdgeClient:
+        """A new guest with an open connection."""
+        calls = EdgeCalls(url, self.http) if url else self.calls
+        return await self.enter(EdgeClient(calls, await calls.register_guest(name), self.http, on_frame=on_frame))
+
+    async def enter(self, client: EdgeClient) -> EdgeClient:
+        """Connect a client that is closed after the test."""
+        self.clients.append(client)
+        await client.start()
+        return client
+
+    async def create(
+        self,
+        client: EdgeClient,
+        *,
+        speed: settings_pb2.Speed.ValueType = settings_pb2.SPEED_STANDARD,
+        rated: bool = False,
+        pacing: bool = False,
+        private: bool = False,
+        computers: settings_pb2.BotLevel.ValueType = settings_pb2.BOT_LEVEL_UNSPECIFIED,
+    ) -> str:
+        """Have a player make a table; returns its id."""
+        settings = settings_pb2.TableSettings(
+            ruleset=HKOS, speed=speed, rated=rated, uniform_pacing=pacing, private=private
+        )
+        request = matchmaking_pb2.CreateTableRequest(request_id=uuid4().hex, settings=settings, fill_with=computers)
+        made = await self.calls.call(
+            f"{MATCHMAKING}/CreateTable", request, matchmaking_pb2.CreateTableResponse, client.session.access_token
+        )
+        return made.table_id
+
+    async def join(self, client: EdgeClient, table_id: str) -> int:
+        """Have a player take a seat; returns which."""
+        request = matchmaking_pb2.JoinTableRequest(table_id=table_id)
+        joined = await self.calls.call(
+            f"{MATCHMAKING}/JoinTable", request, matchmaking_pb2.JoinTableResponse, client.session.access_token
+        )
+        return joined.seat
+
+    async def four(
+        self, *, speed: settings_pb2.Speed.ValueType = settings_pb2.SPEED_STANDARD, rated: bool = False
+    ) -> tuple[str, list[EdgeClient]]:
+        """Four guests at a table of their own; returns it and the players by seat."""
+        guests = await asyncio.gather(*(self.guest() for _ in range(4)))
+        table_id = await self.create(guests[0], speed=speed, rated=rated)
+        await self.joinable(table_id, guests[1])
+        for guest in guests[1:]:
+            await self.join(guest, table_id)
+        seats: dict[int, EdgeClient] = {}
+        for guest in guests:
+            table = await guest.watch(table_id)
+            seats[(await table.until(lambda view: view.HasField("viewer"))).viewer] = guest
+        return table_id, [seats[seat] for seat in range(4)]
+
+    async def joinable(self, table_id: str, client: EdgeClient) -> None:
+        """Wait until the lobby lists a table."""
+        async with asyncio.timeout(10):
+            while True:
+                listed = await self.calls.call(
+                    f"{MATCHMAKING}/ListTables",
+                    matchmaking_pb2.ListTablesRequest(page_size=100),
+                    matchmaking_pb2.ListTablesResponse,
+                    client.session.access_token,
+                )
+                if any(table.table_id == table_id for table in listed.tables):
+                    return
+                await asyncio.sleep(0.02)
+
+    async def play(
+        self, table_id: str, players: Sequence[EdgeClient], policies: Sequence[Policy] = (easy,) * 4, *, hands: int = 1
+    ) -> list[list[HandResult]]:
+        """Let the players play; returns the results of each."""
+        seats = [SeatPlayer(client, table_id, policy) for client, policy in zip(players, policies, strict=True)]
+        return await asyncio.gather(*(seat.play(hands) for seat in seats))
+
+    async def close(self) -> None:
+        await asyncio.gather(*(client.close() for client in self.clients))
+
+
+@pytest.fixture(scope="session")
+def backing_stack(keeper: Keeper, tmp_path_factory: pytest.TempPathFactory) -> Iterator[BackingStack]:
+    """Valkey, broker and PostgreSQL for the fleets of this test process."""
+    stack = BackingStack(tmp_path_factory.mktemp("stack"), fsync=False)
+    keeper.run(stack.start())
+    yield stack
+    keeper.run(stack.stop())
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def start_fleet(backing_stack: BackingStack) -> AsyncIterator[StartFleet]:
+    """Fleets with settings of the module's own. Two of one module share tables, accounts and records."""
+    async with AsyncExitStack() as started:
+
+        async def start(
+            settings: Mapping[str, Mapping[str, Any]] = QUICK,
+            copies: Mapping[str, int] = {},
+            clock: Clock | None = None,
+        ) -> Fleet:
+            fleet = Fleet(backing_stack, settings=settings, copies=copies, clock=clock)
+            await fleet.start()
+            started.push_async_callback(fleet.stop, 1.0)
+            return fleet
+
+        yield start
+    with socket.create_connection((LOOPBACK, backing_stack.valkey.port), timeout=5) as connection:
+        connection.sendall(b"FLUSHALL SYNC\r\n")
+        assert connection.recv(64) == b"+OK\r\n"
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def fleet(start_fleet: StartFleet) -> Fleet:
+    """Every service once, quick."""
+    return await start_fleet()
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def house(fleet: Fleet) -> AsyncIterator[House]:
+    """Players at the module's fleet."""
+    async with open_house(fleet) as house:
+        yield house
