@@ -24,10 +24,13 @@ def engine(
     connect_timeout_s: float = 5.0,
     command_timeout_s: float = 10.0,
     pool_timeout_s: float = 5.0,
+    abandoned_after_s: float = 15.0,
 ) -> AsyncEngine:
     """An engine for `postgresql://…`. Nothing is connected before the first use.
 
-    Waiting for a connection, for the server and for a statement each have a bound. A connection is tried before it is
+    Waiting for a connection, for the server and for a statement each have a bound. A transaction that the server has
+    not heard of for `abandoned_after_s` is rolled back there: its client may have been cut off, and the locks that it
+    holds would keep the client's next try out. A connection is tried before it is
     used, so the pool recovers by itself after an outage. Errors do not show the values of a statement: they may be
     secrets.
     """
@@ -39,7 +42,11 @@ def engine(
         pool_pre_ping=True,
         hide_parameters=True,
         pool_recycle=1800,
-        connect_args={"timeout": connect_timeout_s, "command_timeout": command_timeout_s},
+        connect_args={
+            "timeout": connect_timeout_s,
+            "command_timeout": command_timeout_s,
+            "server_settings": {"idle_in_transaction_session_timeout": str(round(abandoned_after_s * 1000))},
+        },
     )
 
 

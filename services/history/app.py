@@ -62,6 +62,7 @@ class HistoryService:
             pool_size=settings.database_pool,
             overflow=0,
             command_timeout_s=settings.database_timeout_s,
+            abandoned_after_s=settings.database_abandoned_s,
         )
         self._probe = DatabaseProbe(self._engine)
         self._producer = EventProducer(settings.kafka_bootstrap, self._telemetry, idempotent=settings.kafka_idempotent)

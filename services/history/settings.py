@@ -12,6 +12,9 @@ class HistorySettings(ServiceSettings):
 
     database_pool: int = Field(default=10, ge=1, le=200)
     database_timeout_s: float = Field(default=10.0, gt=0, description="how long a statement may take")
+    database_abandoned_s: float = Field(
+        default=15.0, gt=0, description="a transaction that goes silent is rolled back by the server after so long"
+    )
     database_probe_s: float = Field(default=2.0, gt=0, description="how often readiness asks the database")
     database_wait_s: float = Field(default=60.0, ge=0, description="how long the start waits for the database")
     upkeep_every_s: float = Field(default=3600.0, gt=0, description="how often what is no longer needed is removed")
