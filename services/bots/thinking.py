@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
+import libs.mahjong.variants  # noqa: F401  registers the rulesets
 from libs.chassis.errors import ResourceExhausted, Unavailable
 from libs.mahjong.bots import choose, warm_up
 from libs.mahjong.engine.actions import Action
+from libs.mahjong.engine.ruleset import rulesets
 from libs.mahjong.engine.views import SeatView
 
 
@@ -26,8 +28,10 @@ class Thinker:
         return self._waiting
 
     async def start(self) -> None:
-        """Build the tables that decisions need."""
-        await asyncio.get_running_loop().run_in_executor(self._thread, warm_up)
+        """Build the tables that decisions need and think about some hands of every ruleset."""
+        loop = asyncio.get_running_loop()
+        for preset in rulesets():
+            await loop.run_in_executor(self._thread, warm_up, preset)
 
     async def choose(self, view: SeatView, level: int, seed: int) -> Action:
         """The action of a player of that level.

@@ -10,9 +10,10 @@ from libs.mahjong.engine.state import SEATS, SeatState
 from libs.mahjong.engine.views import SeatView
 from libs.mahjong.tiles import EAST, HONOURS, KIND_OF, REGULAR_KINDS, SUIT_OF_KIND, Kind, Seat
 
-_WAITING_EARLY: Final = (0.0, 0.0, 0.0, 0.04, 0.40)
-_WAITING_LATE: Final = (0.05, 0.09, 0.18, 0.38, 0.86)
-"""The chance that a seat with so many melds waits for a legal win, at the start and at the end of the wall."""
+_WAITING_EARLY: Final = (0.0, 0.0, 0.0, 0.02, 0.50)
+_WAITING_LATE: Final = (0.03, 0.15, 0.30, 0.50, 0.95)
+"""The chance that a seat with so many melds waits for a legal win, at the start and at the end of the wall. With few
+melds it grows with the square of the tiles that are gone."""
 _FULL_WALL: Final = 91
 _KINDS_WAITED_FOR: Final = 1.6
 _BY_RANK: Final = (0.8, 1.0, 1.1, 1.2, 1.2, 1.2, 1.1, 1.0, 0.8)
@@ -21,8 +22,8 @@ _HONOUR_BY_UNSEEN: Final = (0.0, 0.5, 1.1, 1.4, 1.4)
 """The same for honours by the copies not seen: with none left nobody can use one but Thirteen Orphans."""
 _OWN_DISCARD: Final = 0.3
 """What a kind still counts that the seat discarded itself."""
-_FLUSH_SUIT, _FLUSH_HONOURS, _FLUSH_OTHERS = 2.2, 1.3, 0.2
-"""What kinds count against a seat whose melds are of one suit."""
+_ONE_SUIT: Final = ((1.0, 1.0, 1.0), (1.7, 1.0, 0.4), (2.0, 2.0, 0.2), (2.0, 2.0, 0.12), (2.0, 2.5, 0.12))
+"""What kinds of the suit, honours and other kinds count against a seat whose melds, so many, are of one suit."""
 _LEANING: Final = 1.5
 
 
@@ -39,7 +40,7 @@ def waiting_chance(melds: int, live_left: int) -> float:
     """The chance that a seat with so many melds waits when so many tiles are left in the wall."""
     late = 1.0 - min(live_left, _FULL_WALL) / _FULL_WALL
     early, end = _WAITING_EARLY[melds], _WAITING_LATE[melds]
-    return early + (end - early) * late
+    return early + (end - early) * (late * late if melds < 3 else late)
 
 
 def _add_threat(total: list[float], view: SeatView, seat: Seat, position: Position, guidance: Guidance) -> None:
@@ -71,10 +72,11 @@ def _weights(other: SeatState, position: Position) -> list[float]:
 def _suit_weights(other: SeatState) -> list[float]:
     declared = {SUIT_OF_KIND[meld.base_kind] for meld in other.melds} - {HONOURS}
     weights = [1.0, 1.0, 1.0, 1.0]
-    if len(other.melds) >= 2 and len(declared) <= 1:
-        weights = [_FLUSH_OTHERS] * 3 + [_FLUSH_HONOURS]
-        for suit in declared or (0, 1, 2):
-            weights[suit] = _FLUSH_SUIT
+    if len(declared) == 1:
+        suited, honours, others = _ONE_SUIT[len(other.melds)]
+        weights = [others, others, others, honours]
+        for suit in declared:
+            weights[suit] = suited
     elif len(other.river) >= 6:
         # A suit of which a seat hardly discards anything is the one that it collects.
         for suit in range(HONOURS):

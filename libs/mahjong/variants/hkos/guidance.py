@@ -53,10 +53,10 @@ class HongKongGuidance:
             faan += honour_faan(meld.base_kind, seat_wind, prevailing_wind)
         if len(melds) >= 2:
             if len(suits - {HONOURS}) <= 1:
-                faan += _HALF_FLUSH * 0.7
-            if not any(meld.is_chow for meld in melds):
+                faan += _HALF_FLUSH if HONOURS in suits else (_HALF_FLUSH + _PURE_FLUSH) / 2
+            elif not any(meld.is_chow for meld in melds):
                 faan += _ALL_PUNGS * 0.6
-        return _points_between(max(faan, MINIMUM) + 0.5)
+        return _points_between(max(faan, MINIMUM) + 0.7)
 
 
 def bonus_faan(bonus: tuple[Kind, ...], seat_wind: Wind) -> int:

@@ -124,4 +124,4 @@ def test_passing_is_chosen_when_no_claim_helps(level: Level) -> None:
 
 
 def test_tables_can_be_built_before_they_are_needed() -> None:
-    warm_up()
+    warm_up(HKOS)
