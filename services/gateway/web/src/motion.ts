@@ -48,7 +48,8 @@ export class TileMotion {
 function originOf(board: HTMLElement, tile: Element): Spot | null {
   const place = /\bat-([123])\b/.exec(tile.closest(".river, .melds, .plate")?.className ?? "")?.[1];
   const origin = board.querySelector(place ? `[data-hand="${place}"]` : ".centre");
-  return origin && spotOf(origin);
+  // Only the place counts: what comes from a hand or the wall keeps its size.
+  return origin && { ...spotOf(origin), width: 0 };
 }
 
 function spotOf(element: Element): Spot {
@@ -60,7 +61,7 @@ function travel(tile: SVGElement, from: Spot, to: Spot): void {
   const dx = from.x - to.x;
   const dy = from.y - to.y;
   if (Math.abs(dx) < 1 && Math.abs(dy) < 1) return;
-  const scale = to.width > 0 ? Math.min(3, from.width / to.width) : 1;
+  const scale = from.width > 0 && to.width > 0 ? from.width / to.width : 1;
   const gathered = tile.closest(".meld") !== null;
   tile.animate([{ transform: `translate(${dx}px, ${dy}px) scale(${scale})` }, { transform: "none" }], {
     duration: gathered ? GATHER_MS : TRAVEL_MS,

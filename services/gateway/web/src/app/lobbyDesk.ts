@@ -148,7 +148,12 @@ export class LobbyDesk {
     const last = replay.states.at(-1);
     const holds =
       last?.witness && globalThis.crypto?.subtle
-        ? await wallHolds(replay.opened, { ...last.witness, seat: last.view.viewer ?? null, nonce: null })
+        ? await wallHolds(replay.opened, {
+            ...last.witness,
+            draws: last.witness.draws ?? [],
+            seat: last.view.viewer ?? null,
+            nonce: null,
+          })
         : null;
     const wall = holds === null ? "unavailable" : holds ? "verified" : "failed";
     const { replay: shown } = this.store.get();

@@ -259,6 +259,7 @@ export class TableDesk {
         { ...opened, tableId: view.tableId, ruleset: view.settings.ruleset },
         {
           ...witness,
+          draws: witness.draws ?? [],
           seat: view.viewer ?? null,
           nonce: this.nonces.revealed(view.tableId, witness.hand),
         },

@@ -95,9 +95,9 @@ test("what a viewer was told of a hand agrees with its wall", async () => {
     const { view, witness } = state;
     expect(state.wall).toBe("checking");
     const wall = view.settled?.wall;
-    if (!wall || !witness) throw new Error("the hand was watched from its deal");
+    if (!wall || !witness?.draws) throw new Error("the hand was watched from its deal");
     const opened = { ...wall, tableId: view.tableId, ruleset: "hkos-3-v1" };
-    const seen = { ...witness, seat: recording.viewer, nonce: null };
+    const seen = { ...witness, draws: witness.draws, seat: recording.viewer, nonce: null };
     expect(witness.draws.length).toBeGreaterThan(20);
     expect(await wallHolds(opened, seen)).toBe(true);
     expect(await wallHolds({ ...opened, hand: opened.hand + 1 }, seen)).toBe(false);
@@ -108,6 +108,20 @@ test("what a viewer was told of a hand agrees with its wall", async () => {
     swapped[own] = { ...(swapped[own] as (typeof swapped)[0]), tile: ((swapped[own]?.tile ?? 0) + 4) % 136 };
     expect(await wallHolds(opened, { ...seen, draws: swapped })).toBe(false);
   }
+});
+
+test("a hand that was joined halfway is checked by its seal and numbers", async () => {
+  const recording = seated()[0] as Recording;
+  const [count, check] = [...recording.checks].find(([, { view }]) => view?.phase === TablePhase.PLAYING) ?? [];
+  if (count === undefined || !check) throw new Error("the recording has a view of a running hand");
+  let state = told(null, check);
+  for (const update of recording.updates.slice(count)) if (!settled(state)) state = told(state, update);
+  const wall = state.view.settled?.wall;
+  if (!wall || !state.witness) throw new Error("the hand was settled");
+  expect(state.wall).toBe("checking");
+  expect(state.witness.draws).toBeNull();
+  const opened = { ...wall, tableId: state.view.tableId, ruleset: "hkos-3-v1" };
+  expect(await wallHolds(opened, { ...state.witness, draws: [], seat: recording.viewer, nonce: null })).toBe(true);
 });
 
 test("after the settlement the shown hand keeps its dealer, and the coming hand is the next", () => {

@@ -6,7 +6,7 @@ import type { RatingsChanged } from "../gen/eastwind/edge/v1/frames_pb";
 import type { TableEvent } from "../gen/eastwind/table/v1/event_pb";
 import { DrawSource, TableEventSchema } from "../gen/eastwind/table/v1/event_pb";
 import type { TableUpdate, TableView } from "../gen/eastwind/table/v1/view_pb";
-import { DecisionViewSchema, TableViewSchema } from "../gen/eastwind/table/v1/view_pb";
+import { DecisionViewSchema, TablePhase, TableViewSchema } from "../gen/eastwind/table/v1/view_pb";
 import { type Action, ActionType } from "../gen/eastwind/type/v1/action_pb";
 import type { LogLine, RatingModel, WallCheck } from "../model";
 import type { TileId } from "../tiles/notation";
@@ -26,7 +26,8 @@ export interface HandWitness {
   readonly dealer: number;
   readonly seal: Uint8Array;
   readonly dealt: readonly TileId[];
-  readonly draws: readonly SeenDraw[];
+  /** null when the hand was not watched from its deal: seal and numbers can be checked then, the tiles cannot. */
+  readonly draws: readonly SeenDraw[] | null;
 }
 
 export interface RatingStep {
@@ -44,7 +45,7 @@ export interface TableState {
   readonly readySent: string | null;
   readonly notice: string;
   readonly log: readonly LogLine[];
-  /** null when the hand was not watched from its deal. */
+  /** null when the seal of the hand is not known. */
   readonly witness: HandWitness | null;
   readonly wall: WallCheck;
   /** The dealer and the round of the hand that is shown, while the view is on to the next. */
@@ -96,7 +97,10 @@ function fromView(state: TableState | null, view: TableView, sequence: bigint): 
     notice: "",
     log: sameHand ? before.log : [],
     // Draws may have been missed: only a hand that was watched without a gap can be checked tile by tile.
-    witness: null,
+    witness:
+      view.phase === TablePhase.PLAYING
+        ? { hand: view.hand, dealer: view.dealer, seal: view.commitment, dealt: [], draws: null }
+        : null,
     wall: "unavailable",
     played: sameHand ? before.played : guessPlayed(view),
     ratings: before?.ratings ?? new Map(),
@@ -135,16 +139,17 @@ function note(state: Writable<TableState>, event: TableEvent, id: string): void 
   const line = logLine(state.view, event, id);
   if (line) state.log = [...state.log, line];
   if (!state.witness) return;
+  if (what.case === "handSettled") state.wall = "checking";
+  const { draws } = state.witness;
+  if (draws === null) return;
   if (what.case === "tilesDealt") {
     const own = state.view.viewer === undefined ? [] : (what.value.hands[state.view.viewer]?.tiles ?? []);
     state.witness = { ...state.witness, dealt: own };
   } else if (what.case === "tileDrawn" && state.view.kongBoxCount === 0) {
     const draw = { fromBack: what.value.source !== DrawSource.WALL, tile: what.value.tile ?? null };
-    state.witness = { ...state.witness, draws: [...state.witness.draws, draw] };
+    state.witness = { ...state.witness, draws: [...draws, draw] };
   } else if (what.case === "bonusExposed") {
-    state.witness = { ...state.witness, draws: withBonus(state.witness.draws, what.value.tile) };
-  } else if (what.case === "handSettled") {
-    state.wall = "checking";
+    state.witness = { ...state.witness, draws: withBonus(draws, what.value.tile) };
   }
 }
 

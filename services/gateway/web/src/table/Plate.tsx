@@ -11,7 +11,7 @@ interface PlateProps {
   own: boolean;
 }
 
-const STATES = { present: "", away: "away", computer: "computer", empty: "empty seat" } as const;
+const STATES = { present: "", away: "away", computer: "computer", empty: "" } as const;
 
 /** Who sits there: wind (the dealer's filled), name, state, rating, points, the clock that runs, and the bonus tiles. */
 export function Plate({ seat, serverOffsetMs, live, own }: PlateProps) {
