@@ -1,6 +1,7 @@
 """Every service of Eastwind in the test's own loop, and players who come to it over the public edge.
 
-A test module that uses these fixtures runs its tests in one loop: ``pytestmark = pytest.mark.asyncio(loop_scope="module")``.
+A test module that uses these fixtures runs its tests in one loop:
+``pytestmark = pytest.mark.asyncio(loop_scope="module")``.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ import pytest_asyncio
 from deploy.local.fleet import Fleet
 from deploy.local.ports import LOOPBACK
 from deploy.local.stack import BackingStack
+from eastwind.edge.v1 import frames_pb2
 from eastwind.matchmaking.v1 import matchmaking_service_pb2 as matchmaking_pb2
-from eastwind.table.v1 import view_pb2
+from eastwind.table.v1 import event_pb2, view_pb2
 from eastwind.type.v1 import action_pb2, settings_pb2
 from libs.chassis.clocks import Clock
 from libs.contracts.bot_views import hand_view_from_proto
@@ -68,6 +70,27 @@ class ShiftedClock:
 
     def advance(self, milliseconds: int) -> None:
         self._ahead_ms += milliseconds
+
+
+class Recorder:
+    """Keeps every frame that a client was sent."""
+
+    def __init__(self) -> None:
+        self.frames: list[bytes] = []
+
+    def __call__(self, frame: bytes) -> None:
+        self.frames.append(frame)
+
+    @property
+    def updates(self) -> list[view_pb2.TableUpdate]:
+        """The updates of tables among them, in order."""
+        parsed = (frames_pb2.ServerFrame.FromString(frame) for frame in self.frames)
+        return [frame.table for frame in parsed if frame.HasField("table")]
+
+    @property
+    def events(self) -> list[event_pb2.TableEvent]:
+        """All events in the updates, in order."""
+        return [event for update in self.updates for event in update.events]
 
 
 async def easy(view: view_pb2.TableView) -> action_pb2.Action:
@@ -157,11 +180,16 @@ class House:
         return joined.seat
 
     async def four(
-        self, *, speed: settings_pb2.Speed.ValueType = settings_pb2.SPEED_STANDARD, rated: bool = False
+        self,
+        *,
+        speed: settings_pb2.Speed.ValueType = settings_pb2.SPEED_STANDARD,
+        rated: bool = False,
+        pacing: bool = False,
+        recorders: Sequence[Recorder | None] = (None,) * 4,
     ) -> tuple[str, list[EdgeClient]]:
         """Four guests at a table of their own; returns it and the players by seat."""
-        guests = await asyncio.gather(*(self.guest() for _ in range(4)))
-        table_id = await self.create(guests[0], speed=speed, rated=rated)
+        guests = await asyncio.gather(*(self.guest(on_frame=recorder) for recorder in recorders))
+        table_id = await self.create(guests[0], speed=speed, rated=rated, pacing=pacing)
         await self.joinable(table_id, guests[1])
         for guest in guests[1:]:
             await self.join(guest, table_id)
