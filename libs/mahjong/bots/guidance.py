@@ -6,6 +6,7 @@ be worth the same.
 
 from __future__ import annotations
 
+import sys
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -49,8 +50,8 @@ class AnyWin:
 @cache
 def guidance_for(ruleset: Ruleset) -> Guidance:
     """The guidance that the ruleset's folder brings, or ``AnyWin``."""
-    name = f"{type(ruleset).__module__}.guidance"
-    if find_spec(type(ruleset).__module__) is None or find_spec(name) is None:
+    package = type(ruleset).__module__
+    if not hasattr(sys.modules[package], "__path__") or find_spec(f"{package}.guidance") is None:
         return AnyWin()
-    found: Guidance = import_module(name).GUIDANCE
+    found: Guidance = import_module(f"{package}.guidance").GUIDANCE
     return found
