@@ -2,6 +2,7 @@
 
 import os
 
+import structlog
 from hypothesis import HealthCheck, settings
 
 # Fixtures reach the tests by their names here.
@@ -28,3 +29,11 @@ settings.register_profile(
     print_blob=True,
 )
 settings.load_profile("eastwind")
+
+# The default shows the local variables of every frame of a traceback, which holds an event loop up for seconds.
+structlog.configure(
+    processors=[
+        structlog.stdlib.add_log_level,
+        structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback),
+    ]
+)

@@ -73,7 +73,7 @@ class RatingsService:
         self._server.add(ratings_service_pb2_grpc.add_RatingsServiceServicer_to_server, servicer)
         self._tasks = TaskOwner(self.name)
         self.failed: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
-        for part in (self._tasks.failed, self._consumer.failed):
+        for part in (self._tasks.failed, self._outbox.failed, self._consumer.failed):
             part.add_done_callback(self._part_failed)
 
     @property
@@ -107,7 +107,8 @@ class RatingsService:
             )
             self._lifecycle.on_stop("producer", lambda: self._producer.stop(5.0), timeout_s=6.0)
             self._lifecycle.on_stop("tasks", self._tasks.close)
-            self._tasks.start(self._outbox.run(), name="ratings-outbox")
+            await self._outbox.start()
+            self._lifecycle.on_stop("outbox", self._outbox.stop, timeout_s=6.0)
             self._tasks.start(self._probe.run(self._settings.database_probe_s), name="ratings-probe")
             self._tasks.start(self._tidy(), name="ratings-upkeep")
             await self._consumer.start()

@@ -18,6 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from eastwind.events.v1 import envelope_pb2
 from libs.chassis.database import is_retriable
+from libs.chassis.drain import TaskOwner
 from libs.chassis.errors import Unavailable
 from libs.chassis.events import EventProducer, ensure_topics, event_headers
 from libs.chassis.events.incarnation import broker_incarnation
@@ -32,7 +33,7 @@ _log = structlog.get_logger(__name__)
 
 
 class Outbox:
-    """The outbox table. One replica at a time relays, so that the events of a table keep their order."""
+    """The outbox table and its relay. One replica at a time relays, so that the events of a table keep their order."""
 
     def __init__(
         self, settings: RatingsSettings, engine: AsyncEngine, producer: EventProducer, telemetry: Telemetry
@@ -40,7 +41,9 @@ class Outbox:
         self._settings = settings
         self._engine = engine
         self._producer = producer
+        self._tasks = TaskOwner("ratings outbox")
         self._wake = asyncio.Event()
+        self._stopping = False
         self._broker = ""
         self._broker_checked = float("-inf")
         self._failures = telemetry.metrics.gauge(
@@ -65,11 +68,26 @@ class Outbox:
         """Something was added."""
         self._wake.set()
 
-    async def run(self) -> None:
-        """Relay forever, through outages of the broker and of the database. For a `TaskOwner`."""
+    @property
+    def failed(self) -> asyncio.Future[BaseException]:
+        """Gets the exception if the relay ever crashes."""
+        return self._tasks.failed
+
+    async def start(self) -> None:
+        """Begin to relay, in the background, through outages of the broker and of the database."""
+        self._tasks.start(self._run(), name="ratings-outbox")
+
+    async def stop(self, grace_s: float = 5.0) -> None:
+        """Tell what waits; what cannot be told within `grace_s` stays for another replica or the next start."""
+        self._stopping = True
+        self._wake.set()
+        await self._tasks.close(grace_s)
+
+    async def _run(self) -> None:
         failures = 0
         while True:
             self._wake.clear()
+            stopping = self._stopping
             try:
                 more = await self._relay()
                 failures = 0
@@ -83,6 +101,8 @@ class Outbox:
                 await asyncio.sleep(random.uniform(0.05, min(2.0, 0.1 * 2 ** min(failures, 6))))
                 more = True
             self._failures.set(failures)
+            if stopping and not more:
+                return
             if not more:
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(self._settings.outbox_poll_s):

@@ -14,8 +14,8 @@ from tests.service.ratings.running import Bench, Running, rater, settings_for
 
 
 @pytest_asyncio.fixture
-async def running() -> AsyncIterator[Running]:
-    """Starts ratings services and stops them after the test."""
+async def running(postgres_url: str) -> AsyncIterator[Running]:
+    """Starts ratings services and stops them after the test, while the database is still there."""
     running = Running()
     try:
         yield running
