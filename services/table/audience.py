@@ -1,8 +1,9 @@
 """Who watches a table, and what each of them is sent.
 
 A viewer is a seat or the spectators; subscribers of one viewer get the same bytes. While public events are held back
-for the pace of the table, whatever follows waits behind them, for everybody in the same order, and so does the first
-view of a subscriber who comes meanwhile.
+for the pace of the table, whatever follows waits behind them, for everybody in the same order. Whole views wait until
+the pause is over, whether or not anything is held in it: else they would tell that somebody is being asked. For that
+reason, too, a frame bears the time at which it leaves.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from eastwind.table.v1 import event_pb2
+from eastwind.table.v1 import event_pb2, view_pb2
 from libs.contracts.frames import connected_part, decision_part, event_part, id_part, update_frame, view_part
-from libs.contracts.table_events import table_event_to_proto
+from libs.contracts.table_events import decision_kind, table_event_to_proto
+from libs.contracts.tiles import action_to_proto
 from libs.contracts.views import decision_view, view_message
-from libs.mahjong.engine.events import HandSettled, HandStarted, TileDiscarded
+from libs.mahjong.engine.events import ChoiceHeld, HandSettled, HandStarted, TileDiscarded
 from libs.mahjong.engine.table_audience import audience
 from libs.mahjong.engine.table_commands import Entry
 from libs.mahjong.engine.table_events import SeatReleased, SeatTaken, TableEvent
@@ -27,6 +29,10 @@ from libs.mahjong.tiles import Seat
 
 REMEMBERED_ENTRIES: Final = 48
 """So many of the latest entries are kept for clients that resume; who missed more gets the whole view."""
+
+
+_Frames = dict[Seat, tuple[int, list[bytes]]]
+"""By viewer: the viewer's sequence after the frame, and the parts of the frame."""
 
 
 class Sink(Protocol):
@@ -55,14 +61,27 @@ class Subscriber:
 class Audience:
     """The subscribers of one table and the frames on their way to them."""
 
-    __slots__ = ("_connected", "_held", "_id", "_now", "_recent", "_settled", "_subscribers", "_timer")
+    __slots__ = (
+        "_connected",
+        "_held",
+        "_id",
+        "_now",
+        "_pause_ends_ms",
+        "_recent",
+        "_settled",
+        "_subscribers",
+        "_timer",
+        "_waiting",
+    )
 
     def __init__(self, table_id: str, now_ms: Callable[[], int]) -> None:
         self._id = id_part(table_id)
         self._now = now_ms
         self._subscribers: list[Subscriber] = []
         self._recent: deque[Entry] = deque(maxlen=REMEMBERED_ENTRIES)
-        self._held: deque[tuple[int, Callable[[], None]]] = deque()
+        self._held: deque[tuple[int, _Frames]] = deque()
+        self._waiting: deque[Callable[[], None]] = deque()
+        self._pause_ends_ms = 0
         self._timer: asyncio.TimerHandle | None = None
         self._settled: event_pb2.HandSettled | None = None
         self._connected: tuple[bool, ...] = (False,) * SEATS
@@ -73,7 +92,7 @@ class Audience:
     @property
     def holds(self) -> bool:
         """True while something is held back."""
-        return bool(self._held)
+        return bool(self._held or self._waiting)
 
     def remember(self, entries: Iterable[Entry], settled: event_pb2.HandSettled | None) -> None:
         """Take over what happened before this worker had the table."""
@@ -95,17 +114,17 @@ class Audience:
             self._subscribers.remove(other)
             other.sink.end(other.subscription, "SUPERSEDED_CONNECTION")
         self._subscribers.append(subscriber)
-        self._when_released(lambda: self._welcome(subscriber, state(), last_sequence))
+        self._when_quiet(lambda: self._welcome(subscriber, state(), last_sequence))
 
     def remove(self, subscriber: Subscriber, state: Callable[[], TableState]) -> None:
         """Somebody stops watching."""
         if subscriber in self._subscribers:
             self._subscribers.remove(subscriber)
-            self._when_released(lambda: self._tell_presence(state()))
+            self._when_quiet(lambda: self._tell_presence(state()))
 
     def resync(self, subscriber: Subscriber, state: Callable[[], TableState]) -> None:
         """Send the whole view again."""
-        self._when_released(lambda: self._send_view(subscriber, state()))
+        self._when_quiet(lambda: self._send_view(subscriber, state()))
 
     def end_all(self, reason: str) -> None:
         """End every subscription: the table lives elsewhere now. What is held goes out first."""
@@ -125,6 +144,7 @@ class Audience:
         """Send what an entry means to everybody. Its public events are held until ``release_ms`` (the first discard in
         it goes out at once when the pause begins with it). ``settled`` is the message of a settlement in the entry."""
         self._recent.append(entry)
+        self._pause_ends_ms = release_ms
         for event in entry.events:
             kind = type(event)
             if kind is HandSettled:
@@ -135,13 +155,16 @@ class Audience:
         head, tail = entry.events[:split], entry.events[split:]
         seats_changed = any(type(event) is SeatTaken or type(event) is SeatReleased for event in entry.events)
         if head:
-            frames = self._frames(head, state, settled, behind=tail)
-            self._when_released(lambda: self._send(frames))
+            frames = self._frames(head, before, state, settled, behind=tail)
+            if self._held:
+                self._held.append((0, frames))
+            else:
+                self._send(frames)
         if tail:
-            late = self._frames(tail, state, settled, behind=())
-            self._hold(release_ms, lambda: self._send(late))
+            self._held.append((release_ms, self._frames(tail, before, state, settled, behind=())))
+            self._arm()
         if seats_changed:
-            self._when_released(lambda: self._reseat(state))
+            self._when_quiet(lambda: self._reseat(state))
 
     def release_all(self) -> None:
         """Send everything that is held back, now."""
@@ -149,40 +172,44 @@ class Audience:
             self._timer.cancel()
             self._timer = None
         while self._held:
-            self._held.popleft()[1]()
+            self._send(self._held.popleft()[1])
+        while self._waiting:
+            self._waiting.popleft()()
 
-    def _hold(self, release_ms: int, send: Callable[[], None]) -> None:
-        self._held.append((release_ms, send))
-        self._arm()
-
-    def _when_released(self, send: Callable[[], None]) -> None:
-        if self._held:
-            self._held.append((0, send))
+    def _when_quiet(self, send: Callable[[], None]) -> None:
+        """Do it now, or when the pause is over and nothing is held any more."""
+        if self._held or self._waiting or self._pause_ends_ms > self._now():
+            self._waiting.append(send)
+            self._arm()
         else:
             send()
 
     def _arm(self) -> None:
-        if self._timer is None and self._held:
-            delay = max(0, self._held[0][0] - self._now()) / 1000
+        if self._timer is None and (self._held or self._waiting):
+            due_ms = self._held[0][0] if self._held else self._pause_ends_ms
+            delay = max(0, due_ms - self._now()) / 1000
             self._timer = asyncio.get_running_loop().call_later(delay, self._release)
 
     def _release(self) -> None:
         self._timer = None
         while self._held and self._held[0][0] <= self._now():
-            self._held.popleft()[1]()
+            self._send(self._held.popleft()[1])
+        while self._waiting and not self._held and self._pause_ends_ms <= self._now():
+            self._waiting.popleft()()
         self._arm()
 
     def _frames(
         self,
         events: tuple[TableEvent, ...],
+        before: TableState,
         state: TableState,
         settled: event_pb2.HandSettled | None,
         behind: tuple[TableEvent, ...],
-    ) -> dict[Seat, bytes]:
-        """Return the frame of every viewer who is here and sees one of the events."""
+    ) -> _Frames:
+        """Return the frame of every viewer who is here and sees one of the events; ``behind`` are those of the entry
+        that come later."""
         shared: dict[int, bytes] = {}
-        now = self._now()
-        frames = {}
+        frames: _Frames = {}
         for viewer in {subscriber.viewer for subscriber in self._subscribers}:
             parts = []
             for event in events:
@@ -199,13 +226,15 @@ class Audience:
             if not parts:
                 continue
             sequence = state.stream_sequence[viewer] - sum(audience(event)[viewer] for event in behind)
-            if not behind:
-                parts.append(decision_part(decision_view(state, viewer)))
-            frames[viewer] = update_frame(self._id, sequence, now, parts)
+            decision = _answered(events, before, viewer) if behind else decision_view(state, viewer)
+            parts.append(decision_part(decision))
+            frames[viewer] = (sequence, parts)
         return frames
 
-    def _send(self, frames: dict[Seat, bytes]) -> None:
-        for viewer, frame in frames.items():
+    def _send(self, frames: _Frames) -> None:
+        now = self._now()
+        for viewer, (sequence, parts) in frames.items():
+            frame = update_frame(self._id, sequence, now, parts)
             sinks: dict[int, tuple[Sink, list[int]]] = {}
             for subscriber in self._subscribers:
                 if subscriber.viewer == viewer and subscriber.welcomed:
@@ -261,10 +290,9 @@ class Audience:
         if connected == self._connected:
             return
         self._connected = connected
-        now = self._now()
-        part = connected_part(connected)
+        parts = [connected_part(connected)]
         viewers = {subscriber.viewer for subscriber in self._subscribers}
-        self._send({viewer: update_frame(self._id, state.stream_sequence[viewer], now, (part,)) for viewer in viewers})
+        self._send({viewer: (state.stream_sequence[viewer], parts) for viewer in viewers})
 
     def _reseat(self, state: TableState) -> None:
         """Whoever took or lost a seat sees the table from there from now on; a private table only from a seat."""
@@ -280,6 +308,19 @@ class Audience:
             else:
                 self._send_view(subscriber, state)
         self._tell_presence(state)
+
+
+def _answered(events: tuple[TableEvent, ...], before: TableState, viewer: Seat) -> view_pb2.DecisionView | None:
+    """Return the decision that the viewer has just answered as it stands while others may still be asked, though what
+    follows is on its way already; ``None`` when it answered none."""
+    held = next((event for event in events if type(event) is ChoiceHeld and event.seat == viewer), None)
+    if held is None:
+        return None
+    assert before.hand is not None
+    assert before.hand.decision is not None
+    kind = decision_kind(before.hand.decision.kind)
+    action = action_to_proto(held.action)
+    return view_pb2.DecisionView(decision=held.decision, kind=kind, seat=viewer, held=action)
 
 
 def _first_held(events: tuple[TableEvent, ...]) -> int:
