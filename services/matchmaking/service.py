@@ -313,6 +313,5 @@ def _checked_settings(wanted: settings_pb2.TableSettings) -> settings_pb2.TableS
 
 def _clean(name: str) -> str:
     """Return a table's name without characters that hide or turn text (field case C135)."""
-    shown = unicodedata.normalize("NFKC", name)
-    shown = "".join(char for char in shown if unicodedata.category(char)[0] not in "C" and char not in "\u2028\u2029")
-    return " ".join(shown.split())
+    words = " ".join(unicodedata.normalize("NFKC", name).split())
+    return " ".join("".join(char for char in words if unicodedata.category(char)[0] != "C").split())

@@ -46,8 +46,8 @@ class Entered:
 
 @dataclass(frozen=True, slots=True)
 class TicketState:
-    """What a ticket has come to: ``waiting``, or the ``table_id``, which is made unless ``pending``; ``rated`` when four
-    people were found for a rated one. ``seat`` is the table where the account sits, as far as is remembered."""
+    """What a ticket has come to: ``waiting``, or the ``table_id``, which is made unless ``pending``; ``rated`` when
+    four people were found for a rated one. ``seat`` is the table where the account sits, as far as is remembered."""
 
     waiting: bool
     table_id: str
