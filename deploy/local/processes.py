@@ -16,12 +16,19 @@ from deploy.local.ports import LOOPBACK, free_port, port_is_free
 from deploy.local.process import ServerProcess
 from deploy.local.roster import DATABASES, ORDER, common_settings
 from deploy.local.stack import BackingStack
-from deploy.local.topics import ensure_topics
+from libs.chassis.events import ensure_topics
 from libs.chassis.settings import PREFIX
 
 COPIES: Final[Mapping[str, int]] = {"table": 2, "gateway": 2}
 """How often services run that do not run once."""
-START_TIMEOUT_S: Final = 60.0
+_STOP_WAVES: Final = (
+    ("gateway",),
+    ("matchmaking", "clock"),
+    ("table",),
+    tuple(service for service in ORDER if service not in ("gateway", "matchmaking", "clock", "table")),
+)
+START_TIMEOUT_S: Final = 180.0
+_TOPICS_TIMEOUT_S: Final = 15.0
 _POLL_S: Final = 0.05
 _KILL_AFTER_S: Final = 10.0
 
@@ -166,7 +173,7 @@ class ProcessFleet:
         """
         try:
             async with asyncio.timeout(START_TIMEOUT_S):
-                await ensure_topics(self._stack.kafka_bootstrap)
+                await ensure_topics((self._stack.kafka_bootstrap,), timeout_s=_TOPICS_TIMEOUT_S)
                 self._databases = {name: await self._stack.create_database(name) for name in DATABASES}
                 self._choose_edge_ports()
                 for process in self.processes:
@@ -177,9 +184,9 @@ class ProcessFleet:
             raise
 
     async def stop(self, grace_s: float) -> None:
-        """Drain the processes, the last started first; what has not ended after ``grace_s`` is killed."""
-        for process in reversed(self.processes):
-            await process.stop(grace_s)
+        """Drain the processes, callers before those that they call; what has not ended after ``grace_s`` is killed."""
+        for wave in _STOP_WAVES:
+            await asyncio.gather(*(each.stop(grace_s) for each in self.processes if each.service in wave))
 
     async def kill(self, service: str, number: int = 1) -> None:
         """`kill -9` one process."""
@@ -245,7 +252,10 @@ class ProcessFleet:
             fields |= {"edge_host": self._edge_host, "edge_port": process.edge_port}
         for place in ("", process.service, process.name):
             fields |= self._settings.get(place, {})
-        return {**os.environ, **{f"{PREFIX}{name.upper()}": _as_variable(value) for name, value in fields.items()}}
+        ours = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        # Compiled once, beside the installed packages, and not by every process again.
+        ours.setdefault("PYTHONPYCACHEPREFIX", str(Path(sys.prefix) / ".pycache"))
+        return {**ours, **{f"{PREFIX}{name.upper()}": _as_variable(value) for name, value in fields.items()}}
 
 
 def _as_variable(value: object) -> str:
