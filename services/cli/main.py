@@ -7,6 +7,7 @@ from importlib import import_module
 import click
 
 COMMANDS = {
+    "bot": "services.cli.bot:bot",
     "run": "services.cli.run:run",
     "score": "services.cli.score:score",
     "verify": "services.cli.verify:verify",
