@@ -28,10 +28,13 @@ def vector(
     method: str | None = None,
     bonus: str = "",
     flags: tuple[str, ...] = (),
+    preset: str = "hkos-3-v1",
+    exhausted: str = "",
+    others: dict[str, dict[str, object]] | None = None,
 ) -> dict[str, object]:
     """The vector form of a win: by self-draw, or on the discard of ``source``."""
     return {
-        "preset": "hkos-3-v1",
+        "preset": preset,
         "seat": seat,
         "round": wind,
         "concealed": concealed,
@@ -41,7 +44,14 @@ def vector(
         "method": method or ("discard" if source else "self"),
         "from": source,
         "flags": list(flags),
+        "publicly_exhausted": [exhausted] if exhausted else [],
+        "others": others or {},
     }
+
+
+def other(concealed: str, *melds: str, bonus: str = "") -> dict[str, object]:
+    """The 13 tiles of a seat that did not win, in the vector form."""
+    return {"concealed": concealed, "melds": [meld(text) for text in melds], "bonus": bonus}
 
 
 def won(
