@@ -367,9 +367,18 @@ class TableActor:
             self._settling = False
 
     def _wake_bot(self, seat: Seat) -> None:
-        wait_ms = max(0, self._release_ms - self._around.clock.now_ms()) + self._around.thinking.draw_ms()
+        wait_ms = self._thinking_ms()
         loop = asyncio.get_running_loop()
         self._bot_timers[seat] = loop.call_later(wait_ms / 1000, self._bot_due, seat)
+
+    def _thinking_ms(self) -> int:
+        """Return how long a computer player waits before it chooses. A discard is answered while its pause lasts: an
+        answer after it would tell everybody that somebody was asked (field case C059)."""
+        held_ms = max(0, self._release_ms - self._around.clock.now_ms())
+        thinking_ms = self._around.thinking.draw_ms()
+        if self._on_turn():
+            return held_ms + thinking_ms
+        return min(held_ms // 2, thinking_ms) if self.state.settings.uniform_pacing else thinking_ms
 
     def _bot_due(self, seat: Seat) -> None:
         if not self.closed:
