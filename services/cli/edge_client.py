@@ -49,7 +49,8 @@ class EdgeClosedError(Exception):
 class WatchedTable:
     """A table that the client watches: its newest view, and ways to wait for the next one.
 
-    ``version`` counts what was taken in; ``ended`` is set once the server shows the table no more.
+    ``version`` counts what was taken in, ``wholes`` the whole views among it, ``resyncs`` the gaps that were found;
+    ``ended`` is set once the server shows the table no more.
     """
 
     def __init__(self, table_id: str) -> None:
@@ -57,6 +58,7 @@ class WatchedTable:
         self.known: FollowedTable | None = None
         self.version = 0
         self.ended: reason_pb2.Reason.ValueType | None = None
+        self.wholes = 0
         self.resyncs = 0
         self._asked_again = False
         self._changed = asyncio.Event()
@@ -79,6 +81,7 @@ class WatchedTable:
             return False
         if update.HasField("view"):
             self._asked_again = False
+            self.wholes += 1
         self.wake()
         return True
 
@@ -189,6 +192,13 @@ class EdgeClient:
             await self._send(frames_pb2.ClientFrame(watch_table=frames_pb2.WatchTable(table_id=table_id)))
         _ = await table.until(lambda _: True)
         return table
+
+    async def resync(self, table_id: str) -> view_pb2.TableView:
+        """Ask a watched table for its whole view and return it."""
+        table = self._tables[table_id]
+        before = table.wholes
+        await self._send(frames_pb2.ClientFrame(resync_table=frames_pb2.ResyncTable(table_id=table_id)))
+        return await table.until(lambda _: table.wholes > before)
 
     async def unwatch(self, table_id: str) -> None:
         """Stop watching."""

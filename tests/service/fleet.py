@@ -24,10 +24,12 @@ from deploy.local.stack import BackingStack
 from eastwind.edge.v1 import frames_pb2
 from eastwind.matchmaking.v1 import matchmaking_service_pb2 as matchmaking_pb2
 from eastwind.table.v1 import event_pb2, view_pb2
+from eastwind.table.v1 import table_service_pb2 as table_pb2
 from eastwind.type.v1 import action_pb2, settings_pb2
 from libs.chassis.clocks import Clock
 from libs.contracts.bot_views import hand_view_from_proto
 from libs.contracts.tiles import action_to_proto
+from libs.contracts.view_folding import coming_hand
 from libs.mahjong.bots import Level, choose
 from services.cli.edge_calls import EdgeCalls
 from services.cli.edge_client import EdgeClient
@@ -198,6 +200,21 @@ class House:
             table = await guest.watch(table_id)
             seats[(await table.until(lambda view: view.HasField("viewer"))).viewer] = guest
         return table_id, [seats[seat] for seat in range(4)]
+
+    async def deal(self, table_id: str, players: Sequence[EdgeClient]) -> int:
+        """Have all say ready; returns the seat on turn once the hand has begun, as all players have seen it."""
+
+        def begun(view: view_pb2.TableView) -> bool:
+            return view.phase == view_pb2.TABLE_PHASE_PLAYING and view.decision.decision > 0
+
+        for player in players:
+            table = await player.watch(table_id)
+            view = await table.until(lambda view: view.phase == view_pb2.TABLE_PHASE_READY)
+            ready = table_pb2.Ready(hand=coming_hand(view))
+            answer = await player.command(table_id, table_pb2.TableCommand(ready=ready))
+            assert not answer.reason, answer
+        views = [await (await player.watch(table_id)).until(begun) for player in players]
+        return views[0].decision.seat
 
     async def joinable(self, table_id: str, client: EdgeClient) -> None:
         """Wait until the lobby lists a table."""
