@@ -147,7 +147,7 @@ export class TableDesk {
 
   discard(promptId: string, tile: TileId): void {
     const { table } = this.store.get();
-    if (table && promptOf(table)?.id === promptId) this.send(table, discardOf(table.view.decision, tile));
+    if (table && promptOf(table)?.id === promptId) this.send(table, discardOf(table.view, tile));
   }
 
   async ready(): Promise<void> {

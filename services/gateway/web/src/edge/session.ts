@@ -80,6 +80,7 @@ export class Session {
     this.stopped = false;
     this.tries = 0;
     this.around.page.addEventListener("online", this.wake);
+    this.around.page.addEventListener("offline", this.cutOff);
     this.around.document.addEventListener("visibilitychange", this.wake);
     void this.connect();
   }
@@ -87,6 +88,7 @@ export class Session {
   stop(): void {
     this.stopped = true;
     this.around.page.removeEventListener("online", this.wake);
+    this.around.page.removeEventListener("offline", this.cutOff);
     this.around.document.removeEventListener("visibilitychange", this.wake);
     this.drop();
   }
@@ -111,6 +113,11 @@ export class Session {
       this.retryTimer = undefined;
       void this.connect();
     }
+  };
+
+  /** The browser knows that it has no network: no need to wait until the socket is found dead. */
+  private readonly cutOff = (): void => {
+    if (this.socket) this.lost();
   };
 
   private async connect(): Promise<void> {

@@ -58,6 +58,15 @@ test("no tile is ever shown in two places", () => {
   }
 });
 
+test("on the own turn every own tile may be discarded, equal ones too", () => {
+  const turns = everyState().filter((state) => (promptOf(state)?.discards.length ?? 0) > 0);
+  expect(turns.length).toBeGreaterThan(0);
+  for (const state of turns) {
+    const own = state.view.viewer === undefined ? undefined : state.view.seats[state.view.viewer];
+    expect([...(promptOf(state)?.discards ?? [])].sort()).toEqual([...(own?.tiles ?? [])].sort());
+  }
+});
+
 test("the reader sits at the bottom, the seat that plays next at the right", () => {
   const recording = all.find(({ viewer }) => viewer === 2) as Recording;
   const model = tableModel(states(recording)[0] as TableState, around);
@@ -126,7 +135,7 @@ test("on the own turn every tile that may be discarded is known, and the drawn o
   expect(own.clock?.baseMs).toBe(5000);
   expect(model.prompt?.discards.length).toBeGreaterThan(0);
   const tile = model.prompt?.discards[0] as number;
-  expect(discardOf(state.view.decision, tile)?.tiles).toEqual([tile]);
+  expect(discardOf(state.view, tile)?.tiles).toEqual([tile]);
   if (typeof own.drawn === "number") expect(own.holding).not.toContain(own.drawn);
 });
 

@@ -1,6 +1,6 @@
+import { create } from "@bufbuild/protobuf";
 import type { DecisionView, TableView } from "../gen/eastwind/table/v1/view_pb";
-import type { Action } from "../gen/eastwind/type/v1/action_pb";
-import { ActionType } from "../gen/eastwind/type/v1/action_pb";
+import { type Action, ActionSchema, ActionType } from "../gen/eastwind/type/v1/action_pb";
 import type { Choice, Prompt } from "../model";
 import { kindOf, runRanks, type TileId } from "../tiles/notation";
 import { worthWords } from "./settlement";
@@ -47,11 +47,8 @@ export function promptOf(state: TableState): Prompt | null {
   if (decision.seat !== state.view.viewer) return null;
   const seen = new Set<string>();
   const choices: Choice[] = [];
-  const discards: TileId[] = [];
   decision.options.forEach(({ action, score }, index) => {
     if (!action) return;
-    const tile = action.tiles[0];
-    if (action.type === ActionType.DISCARD && tile !== undefined) discards.push(tile);
     const told = choiceAction(state.view, action, score ? worthWords(score) : "");
     if (!told) return;
     const choice = { id: choiceId(index), action: told };
@@ -59,7 +56,23 @@ export function promptOf(state: TableState): Prompt | null {
     seen.add(looks(choice));
     choices.push(choice);
   });
-  return { id: `${state.view.hand}.${decision.decision}`, choices, discards, answered: state.pending !== null };
+  return {
+    id: `${state.view.hand}.${decision.decision}`,
+    choices,
+    discards: discardsOf(state.view),
+    answered: state.pending !== null,
+  };
+}
+
+/** The own tiles that may be discarded: of equal tiles only one is offered, and each may stand for it. */
+function discardsOf({ decision, seats, viewer }: TableView): readonly TileId[] {
+  const offered = (decision?.options ?? []).flatMap(({ action }) =>
+    action?.type === ActionType.DISCARD ? action.tiles.slice(0, 1) : [],
+  );
+  const own = viewer === undefined ? undefined : seats[viewer];
+  if (!own || own.originalCall) return offered;
+  const kinds = new Set(offered.map(kindOf));
+  return own.tiles.filter((tile) => kinds.has(kindOf(tile)));
 }
 
 /** The action behind a choice; null when the decision is not open any more. */
@@ -68,9 +81,7 @@ export function actionOf(decision: DecisionView | undefined, id: string): Action
   return decision?.options[index]?.action ?? null;
 }
 
-export function discardOf(decision: DecisionView | undefined, tile: TileId): Action | null {
-  const option = decision?.options.find(
-    ({ action }) => action?.type === ActionType.DISCARD && action.tiles[0] === tile,
-  );
-  return option?.action ?? null;
+/** The discard of an own tile; null when it may not be discarded now. */
+export function discardOf(view: TableView, tile: TileId): Action | null {
+  return discardsOf(view).includes(tile) ? create(ActionSchema, { type: ActionType.DISCARD, tiles: [tile] }) : null;
 }
