@@ -20,14 +20,15 @@ from libs.mahjong.tiles import KIND_OF, REGULAR_KINDS, Kind
 @dataclass(frozen=True, slots=True)
 class Temper:
     """How a planning player weighs: ``caution`` multiplies danger (0: sees none), a claim must be ``claim_gain`` times
-    as good as passing, and the worth of a discard is misjudged by up to the part ``error``."""
+    as good as passing, and the worth of a discard is misjudged by up to half the part ``error``."""
 
     caution: float
     claim_gain: float
     error: float
 
 
-HARD: Final = Temper(caution=1.0, claim_gain=1.0, error=0.0)
+HARD: Final = Temper(caution=0.5, claim_gain=1.0, error=0.0)
+"""In play against itself half the danger brought most points: who folds still pays for the self-draws of others."""
 MEDIUM: Final = Temper(caution=0.0, claim_gain=1.1, error=0.05)
 _NO_DANGER: Final = (0.0,) * REGULAR_KINDS
 _KONG_GAIN: Final = 1.04
