@@ -122,22 +122,28 @@ class Fleet:
         """The first of them."""
         return self.edge_urls[0]
 
-    async def _start(self, name: str, database_url: str) -> None:
+    async def add(self, name: str, database_url: str = "", **own: Any) -> Any:
+        """Start one more of a service, with settings of its own besides those of its kind; returns it."""
         make, kind = _MAKERS[name]
+        fields = {
+            **common_settings(self._stack),
+            **self._addresses,
+            **self._settings.get("", {}),
+            **self._settings.get(name, {}),
+            **own,
+        }
+        if database_url:
+            fields["database_url"] = database_url
+        timing = {} if self._clock is None or name not in _TIMED else {"clock": self._clock}
+        service = make(read(kind, **fields), **timing)
+        await service.start()
+        self._running.append(service)
+        self.services[name].append(service)
+        return service
+
+    async def _start(self, name: str, database_url: str) -> None:
         self.services[name] = []
         for _ in range(self._copies.get(name, 1)):
-            fields = {
-                **common_settings(self._stack),
-                **self._addresses,
-                **self._settings.get("", {}),
-                **self._settings.get(name, {}),
-            }
-            if database_url:
-                fields["database_url"] = database_url
-            timing = {} if self._clock is None or name not in _TIMED else {"clock": self._clock}
-            service = make(read(kind, **fields), **timing)
-            await service.start()
-            self._running.append(service)
-            self.services[name].append(service)
+            await self.add(name, database_url)
         if name != "gateway":
             self._addresses[f"{name}_address"] = tuple(each.grpc_address for each in self.services[name])
