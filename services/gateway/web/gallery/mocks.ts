@@ -290,6 +290,7 @@ export function settled(now: number): TableModel {
     wall: "verified",
     readyBy: now + 26000,
     over: false,
+    note: "",
   };
   return { ...model, prompt: null, settlement };
 }

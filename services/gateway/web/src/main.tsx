@@ -1,6 +1,6 @@
 import { render } from "preact";
 import { App } from "./app/app";
-import { applyLook, readLook } from "./look";
+import { readLook } from "./look";
 import { Root } from "./Root";
 import "./styles/index.css";
 
@@ -10,4 +10,4 @@ const app = new App(look, localStorage);
 
 render(<Root app={app} />, root);
 app.start();
-await applyLook(look);
+void app.showLook();

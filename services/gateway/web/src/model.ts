@@ -147,6 +147,8 @@ export interface SettlementModel {
   readonly readyBy: number | null;
   /** No further hand follows. */
   readonly over: boolean;
+  /** Why none follows; "" while one may. */
+  readonly note: string;
 }
 
 /** Before the first hand, or while a seat is free. */

@@ -2,6 +2,7 @@
 
 import { Account, type Signed } from "../edge/account";
 import { Api, ApiError, reasonWords } from "../edge/api";
+import { backoff } from "../edge/backoff";
 import { browserSurround, Session, type Surround } from "../edge/session";
 import type { ServerFrame, Welcome } from "../gen/eastwind/edge/v1/frames_pb";
 import { Reason } from "../gen/eastwind/type/v1/reason_pb";
@@ -67,6 +68,7 @@ export class App {
 
   async logOut(): Promise<void> {
     this.session.stop();
+    this.lobby.stopQueueing();
     this.table.unwatch();
     this.store.set({ ...initialState(this.store.get().look) });
     try {
@@ -84,11 +86,7 @@ export class App {
 
   async leaveTable(): Promise<void> {
     await this.table.leave();
-    if (this.store.get().screen === "lobby") {
-      const { problem } = this.store.get();
-      await this.lobby.refresh();
-      if (problem) this.store.set({ problem });
-    }
+    if (this.store.get().screen === "lobby") await this.lobby.refresh();
   }
 
   /** How one's tiles are sorted stays with the browser; the others are for this hand. */
@@ -107,7 +105,21 @@ export class App {
   setLook(look: Look): void {
     writeLook(localStorage, look);
     this.store.set({ look });
-    void applyLook(look);
+    void this.showLook();
+  }
+
+  /** Makes the page look as chosen; tiles that cannot be loaded are asked for again until they are there. */
+  async showLook(): Promise<void> {
+    for (let tries = 0; ; tries++) {
+      try {
+        await applyLook(this.store.get().look);
+        return;
+      } catch (error) {
+        if (!(error instanceof Error)) throw error;
+        this.store.set({ problem: error.message });
+        await new Promise((resolve) => setTimeout(resolve, backoff(tries, Math.random())));
+      }
+    }
   }
 
   private async sign(way: () => Promise<Signed>): Promise<void> {
@@ -132,9 +144,12 @@ export class App {
 
   private onWelcome({ name, tableId, serverTimeMs }: Welcome): void {
     this.store.set({ name, seatedAt: tableId, serverOffsetMs: Number(serverTimeMs) - Date.now() });
-    if (this.table.tableId) this.table.resume();
-    else if (tableId && this.store.get().screen !== "replay") this.table.watch(tableId);
-    else this.lobby.resume();
+    if (this.table.tableId) return this.table.resume();
+    if (tableId && this.store.get().screen !== "replay") {
+      this.lobby.stopQueueing();
+      return this.table.watch(tableId);
+    }
+    this.lobby.resume();
   }
 
   private onFrame(frame: ServerFrame["frame"]): void {

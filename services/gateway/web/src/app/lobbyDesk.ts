@@ -46,6 +46,7 @@ export class LobbyDesk {
 
   /** Reads rulesets, rating, open tables and finished hands. */
   async refresh(): Promise<void> {
+    const said = this.store.get().problem;
     await this.ask(async () => {
       if (this.store.get().rulesets.length === 0) {
         const { variants } = await this.api.call(ScoringService.method.listVariants, {});
@@ -53,13 +54,15 @@ export class LobbyDesk {
       }
       const ruleset = this.store.get().rulesets[0]?.id ?? "";
       const accountId = this.accountId();
-      const [tables, hands, ratings] = await Promise.all([
+      const [tables, hands, ratings, seat] = await Promise.all([
         this.api.call(MatchmakingService.method.listTables, {}),
         this.api.call(HistoryService.method.listRecords, { accountId, pageSize: LISTED_HANDS }),
         this.api.call(RatingsService.method.getRatings, { accountIds: [accountId], ruleset }),
+        this.api.call(MatchmakingService.method.getSeat, {}),
       ]);
       const mine = ratings.ratings[0];
       this.store.set({
+        seatedAt: seat.tableId,
         rating: mine ? { value: mine.rating, provisional: mine.provisional } : null,
         tables: tables.tables.map(({ tableId, settings, players, freeSeats }) => ({
           id: tableId,
@@ -85,6 +88,8 @@ export class LobbyDesk {
         }),
       });
     });
+    // What was said on the way to the lobby stays until the next thing is done.
+    if (said && !this.store.get().problem) this.store.set({ problem: said });
   }
 
   quickPlay(ruleset: string, rated: boolean): void {
@@ -103,6 +108,11 @@ export class LobbyDesk {
     this.queued = null;
     this.session().send({ case: "leaveQueue", value: {} });
     this.store.set({ screen: "lobby", queue: null });
+  }
+
+  /** Forgets the queue: a table was found, or somebody else signs in. */
+  stopQueueing(): void {
+    this.queued = null;
   }
 
   /** After a reconnection: the ticket was kept alive by the socket that is gone. */

@@ -37,6 +37,15 @@ const LOST: ReadonlySet<Reason> = new Set([
 ]);
 const REWATCH_MS = 500;
 
+/** What to say when the viewer's own seat was given up; null when it was not. */
+function lostSeat(view: TableView, { events }: TableUpdate): string | null {
+  for (const { event } of events) {
+    if (event.case !== "seatReleased" || event.value.seat !== view.viewer) continue;
+    return event.value.reason === Reason.NOT_READY ? "You were not ready in time, so your seat was given up." : "";
+  }
+  return null;
+}
+
 export class TableDesk {
   private watched = "";
   private committingFor = "";
@@ -92,6 +101,12 @@ export class TableDesk {
     const after = afterUpdate(before, update);
     if (after === GAP) {
       this.session().send({ case: "resyncTable", value: { tableId: this.watched } });
+      return;
+    }
+    const gone = lostSeat(after.view, update);
+    if (gone !== null) {
+      this.unwatch();
+      this.store.set({ screen: "lobby", seatedAt: "", problem: gone });
       return;
     }
     const newHand = before !== null && before.view.hand !== after.view.hand;

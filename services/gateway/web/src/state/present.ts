@@ -22,7 +22,7 @@ import { kindOf, shortName } from "../tiles/notation";
 import { meldModel } from "./melds";
 import { promptOf } from "./prompt";
 import { bottomSeat, isComputer, nameOf, placeOf, seatAt, windOf } from "./seats";
-import { settlementModel } from "./settlement";
+import { closedWords, settlementModel } from "./settlement";
 import { shownView, type TableState } from "./table";
 
 export const SPEED_NAMES: Record<Speed, SpeedName> = {
@@ -69,7 +69,7 @@ export function tableModel(state: TableState, around: Surroundings): TableModel 
     switches: around.switches,
     settlement: settlementModel(state),
     gathering: gatheringModel(state, around.code),
-    notice: state.notice || robbingWords(view),
+    notice: state.notice || robbingWords(view) || closingWords(view),
   };
 }
 
@@ -148,6 +148,13 @@ function gatheringModel({ view, readySent }: TableState, code: string): Gatherin
     readyBy: view.readyDeadlineMs === undefined ? null : Number(view.readyDeadlineMs),
     mayFill: own !== undefined && view.settings?.rated !== true,
   };
+}
+
+/** Where no settlement says it: the table closed before a hand was played. */
+function closingWords(view: TableView): string {
+  return view.phase === TablePhase.CLOSED && !view.settled
+    ? `${closedWords(view.closeReason)} Leave it for another.`
+    : "";
 }
 
 function robbingWords(view: TableView): string {

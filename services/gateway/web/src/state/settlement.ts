@@ -2,6 +2,7 @@ import type { HandScore, ScoreItem } from "../gen/eastwind/scoring/v1/score_pb";
 import { Unit } from "../gen/eastwind/scoring/v1/score_pb";
 import type { TableView } from "../gen/eastwind/table/v1/view_pb";
 import { TablePhase } from "../gen/eastwind/table/v1/view_pb";
+import { Reason } from "../gen/eastwind/type/v1/reason_pb";
 import { PLACES, type SettledSeat, type SettlementModel, type WinModel } from "../model";
 import { figure, possessive } from "../words";
 import { drawnSentence, winWords } from "./log";
@@ -55,7 +56,20 @@ export function settlementModel(state: TableState): SettlementModel | null {
     wall: state.wall,
     readyBy: readyStep && view.readyDeadlineMs !== undefined ? Number(view.readyDeadlineMs) : null,
     over: closed,
+    note: closed ? closedWords(view.closeReason) : "",
   };
+}
+
+const CLOSED: Partial<Record<Reason, string>> = {
+  [Reason.MATCH_OVER]: "The match is over.",
+  [Reason.EXPIRED]: "The table was idle for too long and is closed.",
+  [Reason.NOT_READY]: "A player was not ready in time, so the table is closed.",
+  [Reason.LEFT]: "A player left, so the table is closed.",
+};
+
+/** Why a table is closed, for who sits there. */
+export function closedWords(reason: Reason): string {
+  return CLOSED[reason] ?? "The table is closed.";
 }
 
 function sentenceOf(view: TableView): string {

@@ -43,6 +43,7 @@ export function Settlement({ settlement, serverOffsetMs, onReady, onLeave, closi
             <Settled key={seat.place} seat={seat} />
           ))}
         </ul>
+        {settlement.note && <p class="note">{settlement.note}</p>}
         <footer>
           <p class={`wall-check ${wall}`}>{WALL[wall]}</p>
           {own && own.ready !== null && !over && (
