@@ -69,6 +69,10 @@ class TableRouter:
                 return min(two, key=lambda each: each.load / max(1, each.capacity))
         raise Unavailable("no table worker is there")
 
+    async def live_workers(self) -> frozenset[str]:
+        """The ids of all workers in the registry now. Raises `StoreUnavailable`."""
+        return frozenset(await self._live(fresh=True))
+
     def forget(self, table_id: str) -> None:
         """What is remembered of this table was wrong."""
         self._routes.pop(table_id, None)

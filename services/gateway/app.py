@@ -81,6 +81,7 @@ class GatewayService:
         feed = EventFeed(settings.kafka_bootstrap, [RATINGS], RatingFeed(edge.sockets).handle, telemetry)
         await feed.start()
         lifecycle.on_stop("feed", feed.stop)
+        self._tasks.start(links.look_after_workers(), name="look-after-workers")
         lifecycle.on_stop("tasks", self._tasks.close)
         lifecycle.on_stop("links", links.close)
         lifecycle.on_stop("edge", edge.stop)

@@ -28,6 +28,8 @@ from libs.contracts.reasons import reason_value
 MOST_UNANSWERED: Final = 32
 MOST_PACKED: Final = 256
 MOST_TRIES: Final = 12
+LOOK_EVERY_S: Final = 1.0
+MISSED_LOOKS: Final = 2
 _MOVES: Final = frozenset(
     (
         reason_pb2.REASON_NOT_OWNER,
@@ -154,8 +156,26 @@ class _Link:
         self._lost = lost
         self._outgoing: deque[table_pb2.GatewayFrame] = deque()
         self._wake = asyncio.Event()
+        self._running: asyncio.Task[None] | None = None
         self.watches: dict[int, Watch] = {}
         self.open = True
+        self.missed = 0
+        """How many looks at the registry in a row did not find the worker there."""
+
+    def start(self, tasks: TaskOwner) -> None:
+        """Begin to read."""
+        self._running = tasks.spawn(self.run(), name="attach")
+
+    def abandon(self) -> None:
+        """Give up on a worker that does not answer any more, though its connection stands."""
+        if self._running is not None:
+            self._running.cancel()
+
+    def close(self) -> None:
+        """End the stream from this side."""
+        self.open = False
+        self.watches.clear()
+        self._wake.set()
 
     def put(self, frame: table_pb2.GatewayFrame) -> None:
         self._outgoing.append(frame)
@@ -177,6 +197,8 @@ class _Link:
             _log.warning("stream to a worker broke", worker=self.worker.worker, error=str(error))
         finally:
             self.open = False
+            # The requests end too; nobody may be left waiting in them.
+            self._wake.set()
             self._lost(self, failed)
 
     async def _requests(self) -> AsyncIterator[table_pb2.AttachRequest]:
@@ -232,8 +254,27 @@ class TableLinks:
         """End all streams."""
         self._closed = True
         for link in tuple(self._links.values()):
-            link.open = False
-            link.watches.clear()
+            link.close()
+
+    async def look_after_workers(self) -> None:
+        """Leave workers that fell silent, until cancelled.
+
+        A connection to a machine that is gone, or to a process that stands still, stays open for a long time. Whoever
+        is missing in the registry in two looks one after another is such a one; its tables are taken over.
+        """
+        while True:
+            await asyncio.sleep(LOOK_EVERY_S)
+            if not self._links:
+                continue
+            try:
+                live = await self._router.live_workers()
+            except Unavailable:
+                continue
+            for link in tuple(self._links.values()):
+                link.missed = 0 if link.worker.worker in live else link.missed + 1
+                if link.missed >= MISSED_LOOKS:
+                    _log.warning("worker fell silent", worker=link.worker.worker)
+                    link.abandon()
 
     def ended(self, watch: Watch, reason: reason_pb2.Reason.ValueType) -> None:
         """The worker ended a watch: it moves, or is over."""
@@ -268,6 +309,8 @@ class TableLinks:
                     return
                 except Unavailable as error:
                     _log.info("no worker for a table yet", table_id=watch.table_id, error=str(error))
+                    # There is no other one: the one that failed may be back, or only its stream had broken.
+                    avoid = None
                     await asyncio.sleep(random.uniform(0.5, 1.0) * min(2.0, 0.1 * 2**attempt))
                     continue
                 link = self._link(worker)
@@ -289,7 +332,7 @@ class TableLinks:
         link = self._links.get(worker.address)
         if link is None or not link.open:
             link = self._links[worker.address] = _Link(worker, self._channels, self._lost)
-            self._tasks.start(link.run(), name="attach")
+            link.start(self._tasks)
         return link
 
     def _lost(self, link: _Link, failed: bool) -> None:
