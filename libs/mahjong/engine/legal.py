@@ -23,7 +23,7 @@ from libs.mahjong.engine.situations import (
 from libs.mahjong.engine.state import SEATS, HandPicture, Offer, SeatState
 from libs.mahjong.melds import MeldKind
 from libs.mahjong.scores import HandScore, WinMethod
-from libs.mahjong.shapes import count, is_win, orphans_waits, waits, without_tile
+from libs.mahjong.shapes import count, is_win, orphans_waits, shape_waits, waits, without_tile
 from libs.mahjong.shapes.encoding import BASE, SUIT_RANKS
 from libs.mahjong.tiles import (
     COPIES,
@@ -284,8 +284,8 @@ def _discards(holder: SeatState) -> list[Action]:
 
 
 def leaves_ready(holder: SeatState, tile: Tile) -> bool:
-    """Whether the tiles in hand without ``tile`` are one tile short of a win."""
-    return waits(*without_tile(holder.codes, KIND_OF[tile])) != 0
+    """Whether the tiles in hand without ``tile`` are one tile short of a win by their shape (classical B16)."""
+    return shape_waits(*without_tile(holder.codes, KIND_OF[tile])) != 0
 
 
 def _concealed_kongs(holder: SeatState) -> list[Action]:
