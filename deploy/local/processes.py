@@ -31,6 +31,7 @@ START_TIMEOUT_S: Final = 180.0
 _TOPICS_TIMEOUT_S: Final = 15.0
 _POLL_S: Final = 0.05
 _KILL_AFTER_S: Final = 10.0
+_PORT_ATTEMPTS: Final = 3
 
 
 class ServiceEndedError(Exception):
@@ -40,6 +41,7 @@ class ServiceEndedError(Exception):
         self.service = service
         self.exit_code = exit_code
         self.log = log
+        self.log_tail = log_tail
         how = f"was killed by signal {-exit_code}" if exit_code < 0 else f"ended with exit code {exit_code}"
         super().__init__(f"{service} {how}. The last lines of {log}:\n{log_tail}")
 
@@ -50,9 +52,7 @@ class ServiceProcess:
     def __init__(self, service: str, number: int, data_dir: Path) -> None:
         self.service = service
         self.name = f"{service}-{number}"
-        self.grpc_port = free_port()
-        self.http_port = free_port()
-        self.edge_port = 0
+        self.grpc_port = self.http_port = self.edge_port = 0
         self.log = data_dir / "logs" / f"{self.name}.log"
         self._process = ServerProcess(data_dir / "run" / f"{self.name}.pid", self.log, signal.SIGTERM)
         self._data_dir = data_dir
@@ -149,7 +149,7 @@ class ProcessFleet:
             for service in ORDER
             for number in range(1, counts.get(service, 1) + 1)
         }
-        self._addresses = {f"{service}_address": self._address_of(service) for service in ORDER}
+        self._addresses: dict[str, tuple[str, ...]] = {}
 
     def __getitem__(self, place: tuple[str, int]) -> ServiceProcess:
         return self._processes[place]
@@ -175,13 +175,31 @@ class ProcessFleet:
             async with asyncio.timeout(START_TIMEOUT_S):
                 await ensure_topics((self._stack.kafka_bootstrap,), timeout_s=_TOPICS_TIMEOUT_S)
                 self._databases = {name: await self._stack.create_database(name) for name in DATABASES}
-                self._choose_edge_ports()
-                for process in self.processes:
-                    await process.launch(self._environment(process))
-                await asyncio.gather(*(process.wait_ready() for process in self.processes))
+                for attempt in range(_PORT_ATTEMPTS):
+                    try:
+                        await self._launch_all()
+                    except ServiceEndedError as error:
+                        # Nothing reserves the ports that were free a moment ago.
+                        if attempt + 1 == _PORT_ATTEMPTS or "address already in use" not in error.log_tail.lower():
+                            raise
+                        await self.stop(0.0)
+                    else:
+                        return
         except BaseException:
             await self.stop(0.0)
             raise
+
+    async def _launch_all(self) -> None:
+        self._choose_ports()
+        for process in self.processes:
+            await process.launch(self._environment(process))
+        waits = [asyncio.ensure_future(process.wait_ready()) for process in self.processes]
+        try:
+            await asyncio.gather(*waits)
+        finally:
+            for wait in waits:
+                wait.cancel()
+            await asyncio.gather(*waits, return_exceptions=True)
 
     async def stop(self, grace_s: float) -> None:
         """Drain the processes, callers before those that they call; what has not ended after ``grace_s`` is killed."""
@@ -221,20 +239,28 @@ class ProcessFleet:
                     return error
             await asyncio.sleep(4 * _POLL_S)
 
-    def _address_of(self, service: str) -> tuple[str, ...]:
-        ports = [each.grpc_port for each in self.processes if each.service == service] or [free_port()]
-        return tuple(f"{LOOPBACK}:{port}" for port in ports)
+    def _choose_ports(self) -> None:
+        taken: set[int] = set()
 
-    def _choose_edge_ports(self) -> None:
-        port = self._edge_port
-        if port and not port_is_free(port):
-            raise OSError(f"port {port}: address already in use")
+        def choose(port: int = 0) -> int:
+            while not port or port in taken:
+                port = free_port()
+            taken.add(port)
+            return port
+
+        edge_port = self._edge_port
+        if edge_port and not port_is_free(edge_port):
+            raise OSError(f"port {edge_port}: address already in use")
         for process in self.processes:
             if process.service == "gateway":
-                while port and not port_is_free(port):
-                    port += 1
-                process.edge_port = port or free_port()
-                port = port and port + 1
+                while edge_port and not port_is_free(edge_port):
+                    edge_port += 1
+                process.edge_port = choose(edge_port)
+                edge_port = edge_port and edge_port + 1
+            process.grpc_port, process.http_port = choose(), choose()
+        for service in ORDER:
+            ports = [each.grpc_port for each in self.processes if each.service == service] or [choose()]
+            self._addresses[f"{service}_address"] = tuple(f"{LOOPBACK}:{port}" for port in ports)
 
     def _environment(self, process: ServiceProcess) -> dict[str, str]:
         """Return the environment of a process: ours, and over it what this fleet says."""
