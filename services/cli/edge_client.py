@@ -50,7 +50,7 @@ class WatchedTable:
     """A table that the client watches: its newest view, and ways to wait for the next one.
 
     ``version`` counts what was taken in, ``wholes`` the whole views among it, ``resyncs`` the gaps that were found;
-    ``ended`` is set once the server shows the table no more.
+    ``whole_wanted`` tells that a whole view is on its way, ``ended`` is set once the server shows the table no more.
     """
 
     def __init__(self, table_id: str) -> None:
@@ -60,7 +60,7 @@ class WatchedTable:
         self.ended: reason_pb2.Reason.ValueType | None = None
         self.wholes = 0
         self.resyncs = 0
-        self._asked_again = False
+        self.whole_wanted = False
         self._changed = asyncio.Event()
 
     @property
@@ -74,20 +74,16 @@ class WatchedTable:
         try:
             self.known = follow(self.known, update)
         except SequenceGap:
-            if self._asked_again:
+            if self.whole_wanted:
                 return True
-            self._asked_again = True
+            self.whole_wanted = True
             self.resyncs += 1
             return False
         if update.HasField("view"):
-            self._asked_again = False
+            self.whole_wanted = False
             self.wholes += 1
         self.wake()
         return True
-
-    def restart(self) -> None:
-        """The connection is new, so an answer to an earlier question will not come any more."""
-        self._asked_again = False
 
     def end(self, reason: reason_pb2.Reason.ValueType) -> None:
         """The table is shown no more."""
@@ -145,6 +141,7 @@ class EdgeClient:
         self._closed: EdgeClosedError | None = None
         self._goodbye: frames_pb2.Goodbye | None = None
         self._welcomed = asyncio.Event()
+        self._sending = asyncio.Lock()
         self._tasks: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
@@ -159,13 +156,13 @@ class EdgeClient:
         ]
         try:
             async with asyncio.timeout(CONNECT_TIMEOUT_S):
-                await self._welcomed.wait()
+                await self.connected_again(1)
         except TimeoutError as error:
             await self.close()
             raise EdgeUnreachableError(f"{self.calls.base_url} does not answer on its socket") from error
-        if self._closed is not None:
+        except EdgeClosedError:
             await self.close()
-            raise self._closed
+            raise
 
     async def close(self) -> None:
         """End the connection."""
@@ -184,6 +181,13 @@ class EdgeClient:
             with contextlib.suppress(OSError):
                 wire.shutdown(socket.SHUT_RDWR)
 
+    async def connected_again(self, times: int) -> None:
+        """Return once the server has said welcome so many times. Raises ``EdgeClosedError`` when it will not."""
+        while self.connections < times:
+            if self._closed is not None:
+                raise self._closed
+            await self._welcomed.wait()
+
     async def watch(self, table_id: str) -> WatchedTable:
         """Watch a table; returns when its view is there. Raises ``EdgeClosedError`` with the reason of a refusal."""
         table = self._tables.get(table_id)
@@ -196,7 +200,7 @@ class EdgeClient:
     async def resync(self, table_id: str) -> view_pb2.TableView:
         """Ask a watched table for its whole view and return it."""
         table = self._tables[table_id]
-        before = table.wholes
+        before, table.whole_wanted = table.wholes, True
         await self._send(frames_pb2.ClientFrame(resync_table=frames_pb2.ResyncTable(table_id=table_id)))
         return await table.until(lambda _: table.wholes > before)
 
@@ -274,7 +278,7 @@ class EdgeClient:
                 await asyncio.sleep(pause * random.uniform(0.5, 1.0))
 
     async def _serve(self, ws: aiohttp.ClientWebSocketResponse) -> None:
-        self._ws, self._goodbye = ws, None
+        self._goodbye = None
         hello = frames_pb2.Hello(access_token=self.session.access_token, client="eastwind command line")
         await ws.send_bytes(frames_pb2.ClientFrame(hello=hello).SerializeToString())
         silence_s = _WELCOME_S
@@ -326,19 +330,27 @@ class EdgeClient:
 
     async def _go_on(self, ws: aiohttp.ClientWebSocketResponse, welcome: frames_pb2.Welcome) -> None:
         """Take up on a new connection what the last one left: tables first, then commands, then the queue."""
+        async with self._sending:
+            self._ws = ws
+            frames = [self._watch_frame(table) for table in self._tables.values()]
+            frames += [frame for frame, _ in self._unanswered.values()]
+            if self._queue is not None:
+                frames.append(frames_pb2.ClientFrame(enter_queue=frames_pb2.EnterQueue(request=self._queue[0])))
+            for frame in frames:
+                await _put(ws, frame)
         self.welcome = welcome
         self.connections += 1
-        for table in self._tables.values():
-            watch = frames_pb2.WatchTable(table_id=table.table_id)
-            table.restart()
-            if table.known is not None:
-                watch.last_sequence = table.known.sequence
-            await _put(ws, frames_pb2.ClientFrame(watch_table=watch))
-        for frame, _ in tuple(self._unanswered.values()):
-            await _put(ws, frame)
-        if self._queue is not None:
-            await _put(ws, frames_pb2.ClientFrame(enter_queue=frames_pb2.EnterQueue(request=self._queue[0])))
-        self._welcomed.set()
+        self._tell_waiting()
+
+    def _watch_frame(self, table: WatchedTable) -> frames_pb2.ClientFrame:
+        watch = frames_pb2.WatchTable(table_id=table.table_id)
+        if table.known is not None and not table.whole_wanted:
+            watch.last_sequence = table.known.sequence
+        return frames_pb2.ClientFrame(watch_table=watch)
+
+    def _tell_waiting(self) -> None:
+        welcomed, self._welcomed = self._welcomed, asyncio.Event()
+        welcomed.set()
 
     def _queue_status(self, status: matchmaking_pb2.WatchQueueResponse) -> None:
         if self._queue is None or self._queue[1].done():
@@ -362,10 +374,10 @@ class EdgeClient:
         """Send now when connected; what matters goes out with the next connection otherwise."""
         if self._closed is not None:
             raise self._closed
-        ws = self._ws
-        if ws is not None and self._welcomed.is_set():
-            with contextlib.suppress(ConnectionError, aiohttp.ClientError):
-                await _put(ws, frame)
+        async with self._sending:
+            if self._ws is not None:
+                with contextlib.suppress(ConnectionError, aiohttp.ClientError):
+                    await _put(self._ws, frame)
 
     def _end(self, why: EdgeClosedError) -> None:
         """Nothing more will come: whoever waits is told why."""
@@ -379,7 +391,7 @@ class EdgeClient:
         for table in self._tables.values():
             if table.ended is None:
                 table.end(reason_pb2.REASON_GOING_AWAY)
-        self._welcomed.set()
+        self._tell_waiting()
 
     async def _renew(self) -> None:
         """Renew the session before its access token ends, and tell the open socket."""

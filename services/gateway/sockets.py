@@ -372,7 +372,6 @@ class PlayerSocket:
             await asyncio.sleep(self._settings.socket_heartbeat_s * random.uniform(0.9, 1.1))
             if self._unanswered_probes >= MISSED_PROBES:
                 self.close(reason_pb2.REASON_GOING_AWAY, "nothing was heard from you", 1_000)
-                await self._ws.close(code=1001)
                 return
             self._unanswered_probes += 1
             self._probe += 1

@@ -102,6 +102,9 @@ class Watch:
         """Ask for the whole view."""
         if self.link is not None:
             self.link.put(table_pb2.GatewayFrame(resync=table_pb2.Resync(subscription=self.subscription)))
+        else:
+            # On its way to a worker: what it is sent first there is the whole view.
+            self.last_sequence = None
 
     def measured(self, round_trip_ms: int) -> None:
         """Tell the worker a measured round trip to the player."""
