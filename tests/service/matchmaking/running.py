@@ -18,6 +18,7 @@ from eastwind.table.v1 import view_pb2
 from eastwind.type.v1 import settings_pb2
 from libs.chassis.auth import USER_METADATA, AccessTokenSigner, Identity
 from libs.chassis.channels import Channels
+from libs.chassis.errors import Unavailable
 from libs.chassis.events import ensure_topics
 from libs.chassis.redis_client import RedisClient
 from libs.chassis.routing import TableRouter
@@ -181,6 +182,16 @@ class Running:
             await self.add_worker()
         for _ in range(replicas):
             self.replicas.append(await self._new_replica())
+
+        async def known() -> bool:
+            try:
+                await self.player("first").seat()
+            except Unavailable:
+                return False
+            return True
+
+        # The keys of accounts are loaded with the first call; a slow machine may need a second one.
+        await eventually(known)
 
     async def add_worker(self) -> None:
         """Start one more table worker."""
