@@ -165,6 +165,8 @@ def _hand_started(view: view_pb2.TableView, event: event_pb2.HandStarted) -> Non
         seat.reserve_ms = reserve_ms
         for field in ("tile_count", "tiles", "drawn", "melds", "river", "bonus", "original_call"):
             seat.ClearField(field)  # type: ignore[arg-type]
+    view.hand_dealer = event.dealer
+    view.hand_prevailing_wind = event.prevailing_wind
 
 
 def _tiles_dealt(view: view_pb2.TableView, event: event_pb2.TilesDealt) -> None:

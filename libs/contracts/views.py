@@ -92,6 +92,8 @@ def view_message(
 
 
 def _add_hand(message: view_pb2.TableView, hand: HandPicture, settled: event_pb2.HandSettled | None) -> None:
+    message.hand_dealer = hand.dealer
+    message.hand_prevailing_wind = hand.prevailing_wind
     message.wall_count = hand.live_left
     message.kong_box_count = hand.kong_box_left
     if hand.last_discard is not None:
