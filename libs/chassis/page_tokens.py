@@ -52,7 +52,7 @@ class PageTokens:
         if not token:
             return None
         try:
-            if len(token) > _LONGEST_TOKEN:
+            if len(token) > _LONGEST_TOKEN or "=" in token:
                 raise PageTokenInvalid
             raw = base64.b64decode(token + "=" * (-len(token) % 4), altchars=b"-_", validate=True)
         except (binascii.Error, ValueError):

@@ -29,7 +29,7 @@ class Parameters:
     tau: float
 
 
-CHOSEN: Final = Parameters(sigma=200.0, beta=400.0, tau=2.0)
+CHOSEN: Final = Parameters(sigma=200.0, beta=400.0, tau=1.0)
 
 
 @dataclass(frozen=True, slots=True)

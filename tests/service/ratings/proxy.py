@@ -11,10 +11,12 @@ LOOPBACK = "127.0.0.1"
 class SilencingProxy:
     """Passes everything on, until `silence(marker)`: the next connections that send the marker hear nothing more.
 
-    With `deliver` the bytes with the marker still reach the server, and only its answer is lost.
+    With `deliver` the bytes with the marker still reach the server, and only its answer is lost. Like a network that is
+    cut, it does not tell the server when the client of a silent connection goes away, unless `tells_ends`.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, tells_ends: bool = False) -> None:
+        self._tells_ends = tells_ends
         parts = urlsplit(url)
         assert parts.hostname is not None
         assert parts.port is not None
@@ -86,5 +88,5 @@ class SilencingProxy:
             elif not silent.is_set():
                 writer.write(data)
                 await writer.drain()
-        if not silent.is_set():
+        if not silent.is_set() or self._tells_ends:
             writer.close()
