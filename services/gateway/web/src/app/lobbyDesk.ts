@@ -32,6 +32,9 @@ const LISTED_HANDS = 10;
 /** Where invitation codes of own tables are kept, so that they can be shown again. */
 const CODE = "eastwind.code.";
 
+/** The ruleset that a newcomer finds chosen. */
+const FIRST = "hkos-3-v1";
+
 export class LobbyDesk {
   private queued: { readonly ruleset: string; readonly rated: boolean } | null = null;
 
@@ -50,7 +53,8 @@ export class LobbyDesk {
     await this.ask(async () => {
       if (this.store.get().rulesets.length === 0) {
         const { variants } = await this.api.call(ScoringService.method.listVariants, {});
-        this.store.set({ rulesets: variants.map(({ id, name }) => ({ id, name })) });
+        const rulesets = variants.map(({ id, name }) => ({ id, name }));
+        this.store.set({ rulesets: rulesets.sort((a, b) => Number(b.id === FIRST) - Number(a.id === FIRST)) });
       }
       const ruleset = this.store.get().rulesets[0]?.id ?? "";
       const accountId = this.accountId();

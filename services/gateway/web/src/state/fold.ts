@@ -22,6 +22,8 @@ import { kindOf, type TileId } from "../tiles/notation";
 const SEATS = 4;
 const DEALT = 13;
 const TILES = 144;
+/** Tiles set apart for kongs, by ruleset (classical §2.2); the others have none. */
+const KONG_BOXES: Readonly<Record<string, number>> = { classical: 16 };
 const FIRST_BONUS: TileId = 136;
 
 /** What the fold has to remember and a view does not say: the seals given for the hand after the coming one, by seat. */
@@ -187,6 +189,7 @@ function startHand(view: TableView, event: HandStarted, next: NextSeals): void {
   view.dealer = event.dealer;
   view.prevailingWind = event.prevailingWind;
   view.commitment = event.commitment;
+  view.kongBoxCount = KONG_BOXES[view.settings?.ruleset ?? ""] ?? 0;
   view.wallCount = TILES - view.kongBoxCount;
   clearDiscard(view);
   delete view.won;
