@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Final, Protocol
 from uuid import uuid4
@@ -72,6 +72,20 @@ class ShiftedClock:
 
     def advance(self, milliseconds: int) -> None:
         self._ahead_ms += milliseconds
+
+
+class HandClock:
+    """Unix milliseconds that move by hand alone."""
+
+    def __init__(self) -> None:
+        self._now_ms = time.time_ns() // 1_000_000
+
+    def now_ms(self) -> int:
+        return self._now_ms
+
+    def set(self, now_ms: int) -> None:
+        """Move to that moment; never back."""
+        self._now_ms = max(self._now_ms, now_ms)
 
 
 class Recorder:
@@ -139,13 +153,15 @@ class House:
         self.http = http
         self.calls = EdgeCalls(url or fleet.edge_url, http)
         self.clients: list[EdgeClient] = []
+        self.heard: dict[EdgeClient, Recorder] = {}
 
-    async def guest(
-        self, name: str = "", *, url: str = "", on_frame: Callable[[bytes], None] | None = None
-    ) -> EdgeClient:
-        """A new guest with an open connection."""
+    async def guest(self, name: str = "", *, url: str = "") -> EdgeClient:
+        """A new guest with an open connection; ``heard`` keeps what it is sent."""
         calls = EdgeCalls(url, self.http) if url else self.calls
-        return await self.enter(EdgeClient(calls, await calls.register_guest(name), self.http, on_frame=on_frame))
+        recorder = Recorder()
+        client = EdgeClient(calls, await calls.register_guest(name), self.http, on_frame=recorder)
+        self.heard[client] = recorder
+        return await self.enter(client)
 
     async def enter(self, client: EdgeClient) -> EdgeClient:
         """Connect a client that is closed after the test."""
@@ -187,10 +203,9 @@ class House:
         speed: settings_pb2.Speed.ValueType = settings_pb2.SPEED_STANDARD,
         rated: bool = False,
         pacing: bool = False,
-        recorders: Sequence[Recorder | None] = (None,) * 4,
     ) -> tuple[str, list[EdgeClient]]:
         """Four guests at a table of their own; returns it and the players by seat."""
-        guests = await asyncio.gather(*(self.guest(on_frame=recorder) for recorder in recorders))
+        guests = await asyncio.gather(*(self.guest() for _ in range(4)))
         table_id = await self.create(guests[0], speed=speed, rated=rated, pacing=pacing)
         await self.joinable(table_id, guests[1])
         for guest in guests[1:]:

@@ -18,7 +18,7 @@ from libs.contracts.reasons import reason_name
 from services.cli.edge_calls import EdgeRefusedError
 from services.cli.edge_client import SUBPROTOCOL, EdgeClient, EdgeClosedError
 from tests.service.edge.raw_socket import RawSocket
-from tests.service.fleet import MATCHMAKING, House, Recorder
+from tests.service.fleet import MATCHMAKING, House
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -90,10 +90,9 @@ async def test_c048_two_discards_in_one_turn_and_an_action_after_the_hand(house:
 
 
 async def test_c076_c105_a_stale_action_is_answered_with_a_fresh_view_for_its_sender_alone(house: House) -> None:
-    recorders = [Recorder() for _ in range(4)]
-    table_id, players = await house.four(speed=settings_pb2.SPEED_RELAXED, recorders=recorders)
+    table_id, players = await house.four(speed=settings_pb2.SPEED_RELAXED)
     seat = await house.deal(table_id, players)
-    by_seat = [recorders[house.clients.index(player)] for player in players]
+    by_seat = [house.heard[player] for player in players]
     table = await players[seat].watch(table_id)
     view = table.view
     own = [option.action.tiles[0] for option in view.decision.options if option.action.type == 1]

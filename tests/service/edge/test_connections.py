@@ -20,7 +20,7 @@ from libs.contracts.reasons import reason_name
 from services.cli.edge_client import SUBPROTOCOL, EdgeClient, EdgeClosedError
 from services.gateway.app import GatewayService
 from tests.service.edge.raw_socket import RawSocket
-from tests.service.fleet import HKOS, House, Recorder, easy
+from tests.service.fleet import HKOS, House, easy
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -161,10 +161,8 @@ async def test_c072_a_connection_that_answers_no_probe_is_closed_and_shown_as_go
 
 
 async def test_c075_twenty_reconnects_land_in_the_same_hand(house: House) -> None:
-    recorder = Recorder()
-    table_id, players = await house.four(recorders=[recorder, None, None, None])
-    restless = house.clients[0]
-    seat = players.index(restless)
+    table_id, players = await house.four()
+    seat, restless = 0, players[0]
 
     async def drops() -> list[str]:
         tables = []
@@ -189,7 +187,7 @@ async def test_c075_twenty_reconnects_land_in_the_same_hand(house: House) -> Non
     results = await playing
     assert len({result.settled.record_id for (result,) in results}) == 1
     assert results[0][0].hand == 1
-    assert [event.WhichOneof("event") for event in recorder.events].count("hand_settled") == 1
+    assert [event.WhichOneof("event") for event in house.heard[restless].events].count("hand_settled") == 1
 
 
 async def test_c071_a_view_after_a_reconnect_has_the_question_and_the_time_that_is_left(house: House) -> None:
@@ -224,8 +222,7 @@ async def test_c071_a_view_after_a_reconnect_has_the_question_and_the_time_that_
 
 
 async def test_c099_c120_a_command_that_comes_twice_is_carried_out_once(house: House) -> None:
-    recorder = Recorder()
-    table_id, players = await house.four(speed=settings_pb2.SPEED_RELAXED, recorders=[recorder, None, None, None])
+    table_id, players = await house.four(speed=settings_pb2.SPEED_RELAXED)
     seat = await house.deal(table_id, players)
     player = players[seat]
     view = await player.resync(table_id)
