@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from libs.mahjong.bots.calling import called_worth
 from libs.mahjong.bots.danger import dangers
 from libs.mahjong.bots.dice import number
 from libs.mahjong.bots.guidance import Guidance, guidance_for
@@ -90,7 +91,8 @@ class _Choice:
             exposed = next(meld for meld in own.melds if meld.kind is MeldKind.PUNG and meld.base_kind == KIND_OF[tile])
             return self._kong_value(position.with_kong(exposed, tile))
         if kind is ActionType.ORIGINAL_CALL:
-            return float("-inf")
+            left = without_tile(position.codes, KIND_OF[action.tiles[0]])
+            return called_worth(self._view.ruleset, position, left) - self._dangers[KIND_OF[action.tiles[0]]]
         after = position.with_meld(self._claimed(action), action.tiles)
         if kind is ActionType.CLAIMED_KONG:
             return self._kong_value(after)

@@ -108,7 +108,7 @@ class Appraiser:
             return 0.0
         plan, sort = candidate.plan, candidate.sort
         if lacks == 1:
-            return self._waiting(plan, sort, drawn / self._left)
+            return waiting_points(plan.prizes, sort, drawn / self._left, self._turns)
         claimed = 0.0
         if plan.form is not Form.ORPHANS:
             pungs = 0 if plan.form is Form.CHOWS else pair_kinds(codes) & wanted
@@ -134,17 +134,19 @@ class Appraiser:
             self._sums[mask] = found
         return found
 
-    def _waiting(self, plan: Plan, sort: str, drawn: float) -> float:
-        total = 0.0
-        for prize in plan.prizes:
-            if prize.discarded:
-                rate = drawn * (1.0 + _WINNING)
-                points = (prize.drawn + _WINNING * prize.discarded) / (1.0 + _WINNING)
-            else:
-                rate, points = drawn, prize.drawn
-            if points:
-                total += prize.chance * points * chance(sort, 1, False, rate, self._turns)
-        return total
+
+def waiting_points(prizes: tuple[Prize, ...], sort: str, drawn: float, turns: int) -> float:
+    """The points of a hand that waits for its last tile, which an own draw brings with the chance ``drawn``."""
+    total = 0.0
+    for prize in prizes:
+        if prize.discarded:
+            rate = drawn * (1.0 + _WINNING)
+            points = (prize.drawn + _WINNING * prize.discarded) / (1.0 + _WINNING)
+        else:
+            rate, points = drawn, prize.drawn
+        if points:
+            total += prize.chance * points * chance(sort, 1, False, rate, turns)
+    return total
 
 
 def _points(prizes: tuple[Prize, ...], sort: str, lacks: int, rate: float, turns: int) -> float:
