@@ -121,7 +121,12 @@ class LiveTables:
             return
         await actor.tick()
         if actor.sequence == sequence and not actor.closed:
-            await self._store.set_due(table_id, self.worker, actor.epoch, actor.due_ms)
+            try:
+                await self._store.set_due(table_id, self.worker, actor.epoch, actor.due_ms)
+            except OwnedElsewhere:
+                await actor.quiesce()
+                self._lost(actor, True)
+                raise
 
     async def keep_alive(self) -> None:
         """Heartbeat, renew leases, and let idle tables go, until cancelled."""

@@ -1,0 +1,48 @@
+"""Tables whose helpers are down play on: hands are settled, computers' turns pass (architecture §4)."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from eastwind.type.v1 import settings_pb2
+from tests.service.fleet import QUICK, FastClock, StartFleet, easy, open_house
+from tests.service.table.workers import metric
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+MOST_HANDS = 12
+
+
+async def test_without_scoring_the_worker_settles_by_itself(start_fleet: StartFleet) -> None:
+    fleet = await start_fleet()
+    await fleet.stop_one("scoring")
+    async with open_house(fleet) as house:
+        table_id, players = await house.four()
+        for _ in range(MOST_HANDS):
+            results = await house.play(table_id, players)
+            if results[0][0].won is not None:
+                break
+        (result,) = results[0]
+        assert result.won is not None
+        assert result.settled.winner == result.won.seat
+        assert sum(result.settled.changes) == 0
+        assert result.settled.scores[result.settled.winner].score.legal
+        worker = fleet.services["table"][0].http_address
+        assert await metric(house.http, worker, "eastwind_settlements_total", outcome="library") == 1
+
+
+async def test_without_bots_the_clock_plays_for_computers(start_fleet: StartFleet) -> None:
+    fleet = await start_fleet(QUICK, clock=FastClock(20))
+    await fleet.stop_one("bots")
+    async with open_house(fleet) as house:
+        player = await house.guest()
+        table_id = await house.create(player, speed=settings_pb2.SPEED_BULLET, computers=settings_pb2.BOT_LEVEL_EASY)
+        ((result,),) = await asyncio.wait_for(house.play(table_id, [player], [easy]), 60)
+        seat = result.view.viewer
+        events = house.heard[player].events
+        turns = {event.seat_timed_out.seat for event in events if event.HasField("seat_timed_out")}
+        assert {other for other in range(4) if other != seat} <= turns
+        worker = fleet.services["table"][0].http_address
+        assert await metric(house.http, worker, "eastwind_bot_misses_total") > 3
