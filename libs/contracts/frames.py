@@ -8,6 +8,7 @@ generated classes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from eastwind.edge.v1 import frames_pb2
 from eastwind.table.v1 import event_pb2, view_pb2
@@ -20,6 +21,7 @@ def _tag(message: type, field: str, wire_type: int) -> bytes:
     return _varint(number << 3 | wire_type)
 
 
+@lru_cache(maxsize=4096)
 def _varint(value: int) -> bytes:
     out = bytearray()
     while value > 0x7F:
@@ -55,8 +57,17 @@ def decision_part(decision: view_pb2.DecisionView | None) -> bytes:
     """Return the running decision as the part of an update; nothing for none."""
     if decision is None:
         return b""
-    raw = decision.SerializeToString()
+    return decision_bytes_part(decision.SerializeToString())
+
+
+def decision_bytes_part(raw: bytes) -> bytes:
+    """Return a serialised decision as the part of an update."""
     return _UPDATE_DECISION + _varint(len(raw)) + raw
+
+
+def length_delimited(message: type, field: str, raw: bytes) -> bytes:
+    """Return a serialised message as the field of another one."""
+    return _tag(message, field, _LENGTH_DELIMITED) + _varint(len(raw)) + raw
 
 
 def view_part(view: view_pb2.TableView) -> bytes:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from eastwind.table.v1 import event_pb2, view_pb2
 from libs.contracts.events import hand_event_to_proto
+from libs.contracts.frames import length_delimited
 from libs.contracts.scores import hand_score_to_proto
 from libs.contracts.settings import player_to_proto, settings_to_proto
 from libs.contracts.table_events import close_reason, decision_kind
 from libs.contracts.tiles import action_to_proto, meld_to_proto
-from libs.mahjong.engine.actions import ActionType
+from libs.mahjong.engine.actions import Action, ActionType
 from libs.mahjong.engine.events import DecisionKind, HandDrawn, HandWon
 from libs.mahjong.engine.legal import offer_of
 from libs.mahjong.engine.state import HandPicture, SeatState
@@ -42,6 +45,33 @@ def decision_view(table: TablePicture, viewer: Seat) -> view_pb2.DecisionView | 
         else:
             message.options.extend(_options(hand, viewer))
     return message
+
+
+def decision_bytes(table: TablePicture, viewer: Seat) -> bytes:
+    """Return ``decision_view`` serialised; nothing for none.
+
+    What a turn looks like to those who only look on is the same for all of them, and options are the same again and
+    again: their bytes are made once.
+    """
+    hand = table.hand
+    if hand is None or hand.decision is None:
+        return b""
+    offer = offer_of(hand, viewer)
+    if not offer.actions or offer.score is not None:
+        message = decision_view(table, viewer)
+        return b"" if message is None else message.SerializeToString()
+    decision = hand.decision
+    asked = view_pb2.DecisionView(decision=decision.decision, kind=decision_kind(decision.kind), seat=viewer)
+    clock = table.clock
+    if clock is not None and clock.decision == decision.decision and viewer in clock.seats:
+        _set_clock(asked, clock)
+    return b"".join((asked.SerializeToString(), *map(_option_bytes, offer.actions)))
+
+
+@lru_cache(maxsize=8192)
+def _option_bytes(action: Action) -> bytes:
+    raw = view_pb2.Option(action=action_to_proto(action)).SerializeToString()
+    return length_delimited(view_pb2.DecisionView, "options", raw)
 
 
 def _set_clock(message: view_pb2.DecisionView, clock: DecisionClock) -> None:

@@ -12,20 +12,30 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, Protocol
 
 from eastwind.table.v1 import event_pb2, view_pb2
-from libs.contracts.frames import connected_part, decision_part, event_part, id_part, update_frame, view_part
+from libs.contracts.frames import (
+    connected_part,
+    decision_bytes_part,
+    decision_part,
+    event_part,
+    id_part,
+    update_frame,
+    view_part,
+)
 from libs.contracts.table_events import decision_kind, table_event_to_proto
 from libs.contracts.tiles import action_to_proto
-from libs.contracts.views import decision_view, view_message
-from libs.mahjong.engine.events import ChoiceHeld, HandSettled, HandStarted, TileDiscarded
+from libs.contracts.views import decision_bytes, decision_view, view_message
+from libs.mahjong.engine.events import ChoiceHeld, DecisionKind, HandSettled, HandStarted, TileDiscarded, TileDrawn
 from libs.mahjong.engine.table_audience import audience
 from libs.mahjong.engine.table_commands import Entry
 from libs.mahjong.engine.table_events import SeatReleased, SeatTaken, TableEvent
 from libs.mahjong.engine.table_state import SEATS, TableState
-from libs.mahjong.engine.table_views import SPECTATOR, table_visible
+from libs.mahjong.engine.table_views import SPECTATOR, table_visible, table_visible_copies
 from libs.mahjong.tiles import Seat
+from services.table.pacing import BEGINS_A_PAUSE
 
 REMEMBERED_ENTRIES: Final = 48
 """So many of the latest entries are kept for clients that resume; who missed more gets the whole view."""
@@ -208,39 +218,57 @@ class Audience:
     ) -> _Frames:
         """Return the frame of every viewer who is here and sees one of the events; ``behind`` are those of the entry
         that come later."""
-        shared: dict[int, bytes] = {}
-        frames: _Frames = {}
-        for viewer in {subscriber.viewer for subscriber in self._subscribers}:
-            parts = []
-            for event in events:
-                seen = table_visible(event, viewer)
+        parts: dict[Seat, list[bytes]] = {subscriber.viewer: [] for subscriber in self._subscribers}
+        if not parts:
+            return {}
+        for event in events:
+            copies = table_visible_copies(event)
+            made: dict[int, bytes] = {}
+            for viewer, seen_parts in parts.items():
+                seen = copies[viewer]
                 if seen is None:
                     continue
-                if seen is not event:
-                    parts.append(event_part(table_event_to_proto(seen)))
-                    continue
-                part = shared.get(id(event))
+                part = made.get(id(seen))
                 if part is None:
-                    part = shared[id(event)] = event_part(_message(event, settled))
-                parts.append(part)
-            if not parts:
+                    part = made[id(seen)] = _part(seen, settled)
+                seen_parts.append(part)
+        frames: _Frames = {}
+        onlooker: bytes | None = None
+        for viewer, seen_parts in parts.items():
+            if not seen_parts:
                 continue
             sequence = state.stream_sequence[viewer] - sum(audience(event)[viewer] for event in behind)
-            decision = _answered(events, before, viewer) if behind else decision_view(state, viewer)
-            parts.append(decision_part(decision))
-            frames[viewer] = (sequence, parts)
+            if behind:
+                seen_parts.append(decision_part(_answered(events, before, viewer)))
+            elif _only_looks_on(state, viewer):
+                if onlooker is None:
+                    onlooker = decision_part(decision_view(state, viewer))
+                seen_parts.append(onlooker)
+            else:
+                raw = decision_bytes(state, viewer)
+                seen_parts.append(decision_bytes_part(raw) if raw else b"")
+            frames[viewer] = (sequence, seen_parts)
         return frames
 
     def _send(self, frames: _Frames) -> None:
         now = self._now()
-        for viewer, (sequence, parts) in frames.items():
-            frame = update_frame(self._id, sequence, now, parts)
-            sinks: dict[int, tuple[Sink, list[int]]] = {}
-            for subscriber in self._subscribers:
-                if subscriber.viewer == viewer and subscriber.welcomed:
-                    sinks.setdefault(id(subscriber.sink), (subscriber.sink, []))[1].append(subscriber.subscription)
-            for sink, subscriptions in sinks.values():
-                sink.deliver(subscriptions, frame)
+        made: dict[Seat, bytes] = {}
+        groups: dict[tuple[Seat, int], tuple[Sink, list[int]]] = {}
+        for subscriber in self._subscribers:
+            viewer = subscriber.viewer
+            if not subscriber.welcomed or viewer not in frames:
+                continue
+            group = groups.get((viewer, id(subscriber.sink)))
+            if group is None:
+                groups[viewer, id(subscriber.sink)] = (subscriber.sink, [subscriber.subscription])
+            else:
+                group[1].append(subscriber.subscription)
+        for (viewer, _), (sink, subscriptions) in groups.items():
+            frame = made.get(viewer)
+            if frame is None:
+                sequence, parts = frames[viewer]
+                frame = made[viewer] = update_frame(self._id, sequence, now, parts)
+            sink.deliver(subscriptions, frame)
 
     def _welcome(self, subscriber: Subscriber, state: TableState, last_sequence: int | None) -> None:
         if subscriber not in self._subscribers:
@@ -323,15 +351,34 @@ def _answered(events: tuple[TableEvent, ...], before: TableState, viewer: Seat) 
     return view_pb2.DecisionView(decision=held.decision, kind=kind, seat=viewer, held=action)
 
 
+def _only_looks_on(state: TableState, viewer: Seat) -> bool:
+    """True when the viewer sees the public turn of another seat: what it sees is what everybody else sees."""
+    hand = state.hand
+    decision = None if hand is None else hand.decision
+    return decision is not None and decision.kind is DecisionKind.TURN and viewer not in decision.seats
+
+
 def _first_held(events: tuple[TableEvent, ...]) -> int:
-    """Return the place of the first event that must wait: the first public one after the discard that begins the pause,
-    or the first public one of an entry that answers such a discard."""
-    discards = [place for place, event in enumerate(events) if type(event) is TileDiscarded]
-    start = discards[-1] + 1 if discards else 0
+    """Return the place of the first event that must wait: the first public one after the discard or declared kong that
+    begins the pause, or the first public one of an entry that answers such a thing."""
+    begins = [place for place, event in enumerate(events) if type(event) in BEGINS_A_PAUSE]
+    start = begins[-1] + 1 if begins else 0
     for place in range(start, len(events)):
         if audience(events[place])[SPECTATOR]:
             return place
     return len(events)
+
+
+def _part(event: TableEvent, settled: event_pb2.HandSettled | None) -> bytes:
+    """Return an event as the part of an update; the same few ordinary ones come again and again."""
+    if type(event) is TileDrawn or type(event) is TileDiscarded:
+        return _ordinary_part(event)
+    return event_part(_message(event, settled))
+
+
+@lru_cache(maxsize=4096)
+def _ordinary_part(event: TileDrawn | TileDiscarded) -> bytes:
+    return event_part(table_event_to_proto(event))
 
 
 def _message(event: TableEvent, settled: event_pb2.HandSettled | None) -> event_pb2.TableEvent:

@@ -33,10 +33,10 @@ from libs.mahjong.engine.table_events import (
     TableOpened,
 )
 from libs.mahjong.engine.table_state import TablePicture, TableState
-from libs.mahjong.engine.views import SPECTATOR, SeatView, view_of, visible
+from libs.mahjong.engine.views import SPECTATOR, SeatView, view_of, visible, visible_copies
 from libs.mahjong.tiles import Seat
 
-__all__ = ["SPECTATOR", "TableView", "apply_table_visible", "table_view", "table_visible"]
+__all__ = ["SPECTATOR", "TableView", "apply_table_visible", "table_view", "table_visible", "table_visible_copies"]
 
 
 class TableView(TablePicture):
@@ -68,6 +68,25 @@ def table_visible(event: TableEvent, viewer: Seat) -> TableEvent | None:
         return visible(event, viewer)  # type: ignore[arg-type]
     see = _VISIBLE.get(type(event))
     return None if see is None else see(event, viewer)
+
+
+def table_visible_copies(event: TableEvent) -> tuple[TableEvent | None, ...]:
+    """Return every viewer's copy at once: those of the seats 0..3, then the spectator's.
+
+    The same as ``table_visible`` of each; viewers who see the same get the same object.
+    """
+    kind = type(event)
+    if kind in HAND_EVENTS:
+        return visible_copies(event)  # type: ignore[arg-type]
+    see = _VISIBLE.get(kind)
+    if see is _public:
+        return (event, event, event, event, event)
+    if see is None:
+        return (None, None, None, None, None)
+    if kind is ReadyStepOpened or event.kind is DecisionKind.TURN:  # type: ignore[union-attr]
+        copy = see(event, SPECTATOR)
+        return (copy, copy, copy, copy, copy)
+    return tuple([see(event, viewer) for viewer in _VIEWERS])
 
 
 def apply_table_visible(view: TableView, event: TableEvent) -> None:
@@ -145,3 +164,4 @@ _VISIBLE: Final[dict[type, Callable[[Any, Seat], OwnTableEvent | None]]] = {
     MatchEnded: _public,
     TableClosed: _public,
 }
+_VIEWERS: Final = (0, 1, 2, 3, SPECTATOR)
