@@ -7,6 +7,7 @@ several in one process.
 from __future__ import annotations
 
 import asyncio
+import gc
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Coroutine
@@ -153,6 +154,7 @@ async def run(service: Service, *, grace_s: float) -> int:
             await _stop(service, grace_s, insisted)
             return 1
         if error is None:
+            _settle_memory()
             _log.info("service runs", service=service.name)
             await asyncio.wait({waiting, failed}, return_when=asyncio.FIRST_COMPLETED)
         crashed = failed.done()
@@ -163,6 +165,17 @@ async def run(service: Service, *, grace_s: float) -> int:
     finally:
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.remove_signal_handler(number)
+
+
+def _settle_memory() -> None:
+    """Take what was made at the start out of every later garbage collection, and let that come less often.
+
+    A service makes many small objects that live for one call and die by their count of references; looking for cycles
+    after every 700 of them cost a table worker a seventh of its time.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 async def _stop(service: Service, grace_s: float, insisted: asyncio.Event) -> bool:
