@@ -11,7 +11,7 @@ import click
 from libs.mahjong.engine.ruleset import Ruleset
 from libs.mahjong.notation import MELD_KINDS, SituationError, answer, read_situation
 from libs.mahjong.result_form import WIND_LETTERS
-from libs.mahjong.scores import HandScore, Unit, WinSituation
+from libs.mahjong.scores import HandScore, ScoreItem, Unit, WinSituation
 
 _UNITS = {Unit.FAAN: "faan", Unit.POINTS: "points", Unit.DOUBLES: "doubles", Unit.LIMIT: "limit"}
 _WIND = click.Choice(list(WIND_LETTERS), case_sensitive=False)
@@ -69,8 +69,9 @@ def score(
 
     With --json every line of standard input is a win in the vector form (an object with preset, seat, round,
     concealed, melds, bonus, win, method, from, flags), and every line gives one line of output, in the form of the
-    vectors' `expected`: for hkos-3-v1 legal, items, total, faan, payments; just legal for tiles that are no winning
-    hand. A line that cannot be read gives {"error": "..."} in its place, and the rest goes on.
+    vectors' `expected`: for hkos-3-v1 legal, items, total, faan, payments; for classical legal, value, base, doubles,
+    limit, payments; just legal for tiles that are no winning hand. A line that cannot be read gives
+    {"error": "..."} in its place, and the rest goes on.
 
     The exit code is 0 whether hands win or not, and with --json also when lines could not be read. It is 2 when the
     options describe no hand.
@@ -123,7 +124,7 @@ def described(preset: Ruleset, situation: WinSituation) -> list[str]:
         return [f"{preset.name}: not a winning hand"]
     lines = [f"{preset.name}, {'a win' if worth.legal else 'no win: below the minimum'}", ""]
     width = max((len(item.name) for item in worth.items), default=0)
-    lines += [f"  {item.name:<{width}}  {item.amount:>4} {_UNITS[item.unit]}" for item in worth.items]
+    lines += [f"  {item.name:<{width}}  {item.amount:>4} {_unit(item)}" for item in worth.items]
     lines += [_sum(worth)]
     if worth.legal:
         settlement = preset.settle(situation)
@@ -135,6 +136,10 @@ def described(preset: Ruleset, situation: WinSituation) -> list[str]:
         changes = zip(WIND_LETTERS, settlement.changes, strict=True)
         lines += ["", "Points  " + "  ".join(f"{wind} {change:+d}" for wind, change in changes)]
     return lines
+
+
+def _unit(item: ScoreItem) -> str:
+    return "double" if item.unit is Unit.DOUBLES and item.amount == 1 else _UNITS[item.unit]
 
 
 def _sum(worth: HandScore) -> str:

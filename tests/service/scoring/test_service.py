@@ -19,7 +19,8 @@ from libs.chassis.channels import Channels
 from libs.chassis.errors import EastwindError, PermissionDenied
 from libs.chassis.settings import read
 from libs.chassis.telemetry import Telemetry
-from libs.contracts.scores import situation_to_proto
+from libs.contracts.scores import hand_score_from_proto, settlement_from_proto, situation_to_proto
+from libs.mahjong.engine.ruleset import Ruleset, rulesets
 from libs.mahjong.notation import parse_line, read_situation
 from libs.mahjong.tiles import parse_kinds
 from services.scoring.app import ScoringService
@@ -108,6 +109,33 @@ async def test_every_vector_comes_out_as_expected_on_one_stream(running: Running
         )
     ]
     assert failed == []
+
+
+def golden_lines(preset: Ruleset) -> list[str]:
+    """Every line of the ruleset's golden files."""
+    golden = resources.files(type(preset).__module__).joinpath("golden")
+    files = [*golden.iterdir(), *golden.joinpath("vectors").iterdir()]
+    return [line for file in files if file.is_file() for line in file.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.mark.parametrize("preset", rulesets(), ids=lambda preset: preset.id)
+async def test_the_service_scores_and_settles_like_the_ruleset_itself(running: Running, preset: Ruleset) -> None:
+    lines = golden_lines(preset)
+
+    async def requests() -> AsyncIterator[scoring_service_pb2.ScoreManyRequest]:
+        for number, line in enumerate(lines):
+            situation = situation_to_proto(parse_line(line)[1])
+            yield scoring_service_pb2.ScoreManyRequest(id=number, ruleset=preset.id, situation=situation)
+
+    answers = [answer async for answer in running.stub().ScoreMany(requests())]
+    assert len(answers) == len(lines) > 0
+    for line, answer in zip(lines, answers, strict=True):
+        situation = parse_line(line)[1]
+        score = preset.score(situation)
+        assert hand_score_from_proto(answer.score) == score
+        assert answer.HasField("settlement") is score.legal
+        if score.legal:
+            assert settlement_from_proto(answer.settlement) == preset.settle(situation)
 
 
 async def test_one_hand_is_scored_and_settled(running: Running) -> None:

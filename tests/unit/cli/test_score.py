@@ -52,6 +52,46 @@ def test_melds_and_the_cap_are_understood() -> None:
     assert "W pays S   384" in output
 
 
+def test_points_doubles_and_limits_are_shown_with_their_units() -> None:
+    hand = ["--ruleset", "classical", "--seat", "S", "234m567p456s888s1z", "--win", "1z", "--self-draw"]
+    code, output = run(*hand)
+    assert code == 0
+    assert [" ".join(line.split()) for line in output.splitlines() if line] == [
+        "Chinese Classical, a win",
+        "winning 10 points",
+        "self-draw 2 points",
+        "concealed pung 8s 4 points",
+        "pair of round wind 2 points",
+        "completing the pair 2 points",
+        "terminal/honour pair completed 2 points",
+        "one-chance 2 points",
+        "concealed self-draw 1 double",
+        "Together 48 points",
+        "Payments",
+        "E pays S 96",
+        "W pays S 48",
+        "N pays S 48",
+        "Points E -96 S +192 W -48 N -48",
+    ]
+    assert "kong on kong" in run(
+        "--ruleset", "classical", "34p99p666z", "--concealed-kong", "2222m", "--concealed-kong", "7777s",
+        "--win", "2p", "--self-draw", "--flag", "kong_on_kong",
+    )[1]  # fmt: skip
+
+
+def test_every_ruleset_answers_the_lines_of_its_own_vectors() -> None:
+    for folder, fields in (("hkos", {"items", "faan"}), ("classical", {"base", "doubles", "limit", "value"})):
+        golden = resources.files(f"libs.mahjong.variants.{folder}").joinpath("golden/hands.jsonl").read_bytes()
+        code, output = run("--json", stdin=golden)
+        answers = [json.loads(line) for line in output.splitlines()]
+        assert code == 0
+        assert set().union(*answers) >= fields | {"legal", "payments"}
+        for line, answer in zip(golden.splitlines(), answers, strict=True):
+            expected = json.loads(line)["expected"]
+            for name in ("legal", "payments", "value", "limit", "faan"):
+                assert answer.get(name) == expected.get(name)
+
+
 def test_a_hand_below_the_minimum_and_no_hand_are_told_apart() -> None:
     assert "below the minimum" in run(*HAND, "--from", "E")[1]
     assert "not a winning hand" in run(*HAND[:-1], "9m", "--from", "E")[1]
