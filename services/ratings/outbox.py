@@ -78,7 +78,7 @@ class Outbox:
         self._tasks.start(self._run(), name="ratings-outbox")
 
     async def stop(self, grace_s: float = 5.0) -> None:
-        """Tell what waits; what cannot be told within `grace_s` stays for another replica or the next start."""
+        """Tell what waits; what cannot be told at once, or within `grace_s`, stays for a replica or the next start."""
         self._stopping = True
         self._wake.set()
         await self._tasks.close(grace_s)
@@ -98,6 +98,9 @@ class Outbox:
                 self._broker_checked = float("-inf")
                 if failures in (1, 10) or failures % 60 == 0:
                     _log.warning("ratings not relayed", error=str(error), tries=failures)
+                self._failures.set(failures)
+                if stopping:
+                    return
                 await asyncio.sleep(random.uniform(0.05, min(2.0, 0.1 * 2 ** min(failures, 6))))
                 more = True
             self._failures.set(failures)

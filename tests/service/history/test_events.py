@@ -39,13 +39,13 @@ async def test_c110_a_consumer_killed_between_fetch_and_write_loses_no_record(
     events = [finished(hand(table_id=f"table-{number}")) for number in range(20)]
     for event in events:
         await publisher.send(HANDS, event)
-    markers = (b"INTO records", b"INTO record_players", b"COMMIT", b"COMMIT")
+    markers = (b"INTO records", b"INTO record_players", b"COMMIT")
     async with (
         SilencingProxy(postgres_url, tells_ends=True) as proxy,
         Mortal("history", proxy.url, publisher.bootstrap) as mortal,
     ):
         for kill, marker in enumerate(markers):
-            proxy.silence(marker, deliver=kill == 3)
+            proxy.silence(marker, deliver=kill == 2)
             await mortal.born()
             await asyncio.wait_for(proxy.silenced.acquire(), 60)
             await mortal.kill()

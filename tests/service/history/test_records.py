@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from eastwind.events.v1 import envelope_pb2
@@ -26,7 +29,7 @@ from libs.mahjong.simulation import SimulatedTable, timeout_policy
 from libs.mahjong.verification import Check
 from services.history.app import HistoryService
 from services.history.storing import Store
-from services.history.tables import records
+from services.history.tables import metadata, records
 from tests.service.history.running import Running, store
 from tests.service.ratings.publishing import (
     FOUR,
@@ -279,3 +282,15 @@ async def test_what_is_no_event_of_the_topic_is_refused(handler: Store) -> None:
     for payload in (b"", match_finished(match((4, 3, 2, 1))).SerializeToString(), nameless.SerializeToString()):
         with pytest.raises(PoisonMessage):
             await handler(EventRecord(HANDS, 0, 0, "t", payload, {}, 0))
+
+
+async def test_the_migrations_make_the_tables_that_the_code_uses(service: HistoryService, engine: AsyncEngine) -> None:
+    def differences(connection: sa.Connection) -> list[Any]:
+        def ours(name: str | None, kind: str, _parents: Any) -> bool:
+            return kind != "table" or name in metadata.tables
+
+        context = MigrationContext.configure(connection, opts={"include_name": ours, "compare_type": True})
+        return compare_metadata(context, metadata)
+
+    async with engine.connect() as connection:
+        assert await connection.run_sync(differences) == []

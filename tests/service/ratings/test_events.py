@@ -113,7 +113,7 @@ async def test_c110_a_consumer_killed_between_fetch_and_write_loses_no_hand(
         SilencingProxy(postgres_url, tells_ends=True) as proxy,
         Mortal("ratings", proxy.url, publisher.bootstrap) as mortal,
     ):
-        for kill in range(10):
+        for kill in range(6):
             # Each life dies at another point in the middle of a transaction, the server having heard of it or not.
             proxy.silence(points_of_work[kill % 4], deliver=kill % 2 == 1)
             await mortal.born()
