@@ -22,6 +22,8 @@ from deploy.local.fleet import Fleet
 from deploy.local.ports import LOOPBACK
 from deploy.local.stack import BackingStack
 from eastwind.edge.v1 import frames_pb2
+from eastwind.history.v1 import history_service_pb2 as history_pb2
+from eastwind.history.v1 import record_pb2
 from eastwind.matchmaking.v1 import matchmaking_service_pb2 as matchmaking_pb2
 from eastwind.table.v1 import event_pb2, view_pb2
 from eastwind.table.v1 import table_service_pb2 as table_pb2
@@ -31,12 +33,13 @@ from libs.contracts.bot_views import hand_view_from_proto
 from libs.contracts.tiles import action_to_proto
 from libs.contracts.view_folding import coming_hand
 from libs.mahjong.bots import Level, choose
-from services.cli.edge_calls import EdgeCalls
+from services.cli.edge_calls import EdgeCalls, EdgeRefusedError
 from services.cli.edge_client import EdgeClient
 from services.cli.playing import HandResult, Policy, SeatPlayer
 from tests.backing import Keeper
 
 HKOS: Final = "hkos-3-v1"
+HISTORY: Final = "eastwind.history.v1.HistoryService"
 MATCHMAKING: Final = "eastwind.matchmaking.v1.MatchmakingService"
 QUICK: Final[dict[str, dict[str, Any]]] = {
     "": {"kafka_session_timeout_s": 1.0, "log_level": "error"},
@@ -89,13 +92,15 @@ class HandClock:
 
 
 class Recorder:
-    """Keeps every frame that a client was sent."""
+    """Keeps every frame that a client was sent, and when it came, in seconds."""
 
     def __init__(self) -> None:
         self.frames: list[bytes] = []
+        self.moments: list[float] = []
 
     def __call__(self, frame: bytes) -> None:
         self.frames.append(frame)
+        self.moments.append(time.monotonic())
 
     @property
     def updates(self) -> list[view_pb2.TableUpdate]:
@@ -251,6 +256,26 @@ class House:
         """Let the players play; returns the results of each."""
         seats = [SeatPlayer(client, table_id, policy) for client, policy in zip(players, policies, strict=True)]
         return await asyncio.gather(*(seat.play(hands) for seat in seats))
+
+    async def found(self, record_id: str) -> history_pb2.GetRecordResponse:
+        """What history has of a hand, once it has it, with its rating changes when it is rated."""
+        request = history_pb2.GetRecordRequest(record_id=record_id)
+        token = self.clients[0].session.access_token
+        async with asyncio.timeout(60):
+            while True:
+                try:
+                    found = await self.calls.call(f"{HISTORY}/GetRecord", request, history_pb2.GetRecordResponse, token)
+                except EdgeRefusedError as error:
+                    if error.reason != "RECORD_UNKNOWN":
+                        raise
+                else:
+                    if found.rating_changes or not found.record.rated:
+                        return found
+                await asyncio.sleep(0.05)
+
+    async def record(self, record_id: str) -> record_pb2.HandRecord:
+        """The record of a hand, once history has it."""
+        return (await self.found(record_id)).record
 
     async def close(self) -> None:
         await asyncio.gather(*(client.close() for client in self.clients))

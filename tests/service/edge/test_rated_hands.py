@@ -7,37 +7,16 @@ import hashlib
 
 import pytest
 
-from eastwind.history.v1 import history_service_pb2 as history_pb2
 from eastwind.ratings.v1 import ratings_service_pb2 as ratings_pb2
 from libs.contracts.records import record_from_proto
 from libs.mahjong.verification import verify
-from services.cli.edge_calls import EdgeRefusedError
 from services.cli.edge_client import EdgeClient
 from tests.service.fleet import HKOS, House, easy
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-HISTORY = "eastwind.history.v1.HistoryService"
 RATINGS = "eastwind.ratings.v1.RatingsService"
 PATIENCE_S = 60.0
-
-
-async def record_of(house: House, player: EdgeClient, record_id: str) -> history_pb2.GetRecordResponse:
-    """The record, once history has it together with its rating changes."""
-    request = history_pb2.GetRecordRequest(record_id=record_id)
-    async with asyncio.timeout(PATIENCE_S):
-        while True:
-            try:
-                found = await house.calls.call(
-                    f"{HISTORY}/GetRecord", request, history_pb2.GetRecordResponse, player.session.access_token
-                )
-            except EdgeRefusedError as error:
-                if error.reason != "RECORD_UNKNOWN":
-                    raise
-            else:
-                if found.rating_changes or not found.record.rated:
-                    return found
-            await asyncio.sleep(0.05)
 
 
 async def told_ratings(player: EdgeClient, table_id: str, units: set[str]) -> None:
@@ -64,7 +43,7 @@ async def test_four_strangers_play_rated_hands_one_after_another(house: House) -
 
     for settled in (first.settled, second.settled):
         assert sum(settled.changes) == 0
-        record = (await record_of(house, players[0], settled.record_id)).record
+        record = await house.record(settled.record_id)
         assert verify(record_from_proto(record)).passed
         assert all(record.nonces), "every player's own nonce is in the wall"
         assert hashlib.sha256(record.seed).digest() == record.events[0].event.hand_started.commitment
@@ -97,7 +76,7 @@ async def test_a_casual_hand_with_computers_changes_no_rating(house: House) -> N
     table_id = await house.create(player, computers=1)
     ((result,),) = await house.play(table_id, [player], [easy])
     assert not result.view.unit_rated
-    found = await record_of(house, player, result.settled.record_id)
+    found = await house.found(result.settled.record_id)
     assert not found.record.rated
     assert not found.rating_changes
     assert [bool(seat.bot_level) for seat in found.record.players].count(True) == 3

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -13,12 +12,10 @@ from google.protobuf.message import Message
 
 from deploy.local.fleet import Fleet
 from eastwind.edge.v1 import frames_pb2
-from eastwind.history.v1 import history_service_pb2 as history_pb2
 from eastwind.history.v1 import record_pb2
 from eastwind.table.v1 import event_pb2
 from eastwind.type.v1 import visibility_pb2
-from services.cli.edge_calls import EdgeRefusedError
-from tests.service.fleet import House, Recorder, open_house
+from tests.service.fleet import Recorder, open_house
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -42,27 +39,8 @@ async def game(fleet: Fleet) -> Game:
         seen = await spectator.watch(table_id)
         results = await house.play(table_id, players)
         await seen.until(lambda view: view.HasField("settled"))
-        record = await finished(house, results[0][0].settled.record_id)
+        record = await house.record(results[0][0].settled.record_id)
     return Game([house.heard[client] for client in (*players, spectator)], record)
-
-
-async def finished(house: House, record_id: str) -> record_pb2.HandRecord:
-    request = history_pb2.GetRecordRequest(record_id=record_id)
-    async with asyncio.timeout(60):
-        while True:
-            try:
-                found = await house.calls.call(
-                    "eastwind.history.v1.HistoryService/GetRecord",
-                    request,
-                    history_pb2.GetRecordResponse,
-                    house.clients[0].session.access_token,
-                )
-            except EdgeRefusedError as error:
-                if error.reason != "RECORD_UNKNOWN":
-                    raise
-                await asyncio.sleep(0.05)
-            else:
-                return found.record
 
 
 def before_the_end(recorder: Recorder) -> list[bytes]:
