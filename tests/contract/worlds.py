@@ -24,6 +24,7 @@ from libs.mahjong.engine.views import SeatView, view_of
 from libs.mahjong.tiles import Seat, Tile
 from services.table.announcing import settled_message
 from services.table.audience import Audience, Subscriber
+from services.table.pacing import BEGINS_A_PAUSE
 
 SEED = bytes(range(32))
 PAUSE_MS = 900
@@ -31,7 +32,7 @@ PAUSE_MS = 900
 THINKING_MS = 700
 """How long every seat thinks on its turn."""
 CLAIMING_MS = 300
-"""How long after a discard those who are asked answer."""
+"""How long after a discard or a declared kong those who are asked answer."""
 _EAGER = (
     ActionType.WIN,
     ActionType.ADDED_KONG,
@@ -116,7 +117,7 @@ class World:
             action = script[key] if turn else script.get(key, PASS)
         if turn:
             self.now_ms += THINKING_MS
-        elif decision.kind is DecisionKind.CLAIM:
+        elif decision.kind in (DecisionKind.CLAIM, DecisionKind.ROB) and self._release_ms > self.now_ms:
             self.now_ms = self._release_ms - PAUSE_MS + CLAIMING_MS
         happened = self._send(Act("", self.now_ms, seat, decision.decision, action)).entry.events
         if pick is not None:
@@ -130,13 +131,21 @@ class World:
             # Now and then the viewer asks for the whole view, when that would tell the most.
             if hand.moment % 3 == 0:
                 self._look()
-        if not self._claims_open():
+        if not self._others_are_asked():
             self.now_ms = max(self.now_ms, self._release_ms)
             self._audience.release_all()
 
-    def _claims_open(self) -> bool:
+    def _others_are_asked(self) -> bool:
         hand = self.state.hand
-        return hand is not None and hand.decision is not None and hand.decision.kind is DecisionKind.CLAIM
+        return (
+            hand is not None
+            and hand.decision is not None
+            and hand.decision.kind
+            in (
+                DecisionKind.CLAIM,
+                DecisionKind.ROB,
+            )
+        )
 
     def _send(self, command: TableCommand) -> TableTransition:
         """Carry a command out as the table's actor does."""
@@ -145,10 +154,10 @@ class World:
         on_turn = hand is not None and hand.decision is not None and hand.decision.kind is DecisionKind.TURN
         pause = PAUSE_MS if on_turn else max(0, self._release_ms - self.now_ms)
         transition = decide(before, _held(command, pause))
-        discarded = any(isinstance(event, TileDiscarded) for event in transition.entry.events)
-        if on_turn and not discarded:
+        pauses = any(type(event) in BEGINS_A_PAUSE for event in transition.entry.events)
+        if on_turn and not pauses:
             transition = decide(before, _held(command, 0))
-        if discarded:
+        if pauses:
             self._release_ms = self.now_ms + pause
         settlement = next((event for event in transition.entry.events if isinstance(event, HandSettled)), None)
         settled = None if settlement is None else settled_message(before, settlement)
