@@ -50,6 +50,10 @@ test: setup ## run all tests (PYTEST_ARGS="-k kong" for a part)
 	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadfile -m "not load and not cluster" $(PYTEST_ARGS)
 	cd $(WEB) && npm test
 
+.PHONY: faults
+faults: setup ## kill, pause and replace real processes under players (PYTEST_ARGS="-k c107" for a part)
+	$(BIN)/python -m pytest -m faults --durations=0 $(PYTEST_ARGS)
+
 .PHONY: lint
 lint: setup ## check style, formatting, import rules, contracts and the browser client
 	$(BIN)/ruff check .

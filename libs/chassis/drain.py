@@ -127,10 +127,10 @@ class Lifecycle:
                 _log.error("stop step failed", step=name, exc_info=error)
 
 
-async def run(service: Service, *, grace_s: float) -> int:
+async def run(service: Service, *, grace_s: float, started: Callable[[], None] = lambda: None) -> int:
     """Run a service until SIGTERM or SIGINT, or until it fails. Returns the exit code of the process.
 
-    A second signal ends the drain at once.
+    ``started`` is called when the service runs. A second signal ends the drain at once.
     """
     loop = asyncio.get_running_loop()
     asked = asyncio.Event()
@@ -154,7 +154,7 @@ async def run(service: Service, *, grace_s: float) -> int:
             await _stop(service, grace_s, insisted)
             return 1
         if error is None:
-            _settle_memory()
+            started()
             _log.info("service runs", service=service.name)
             await asyncio.wait({waiting, failed}, return_when=asyncio.FIRST_COMPLETED)
         crashed = failed.done()
@@ -205,7 +205,7 @@ def run_service(make: Callable[[], Service], *, grace_s: float) -> None:
     """
 
     async def main() -> int:
-        return await run(make(), grace_s=grace_s)
+        return await run(make(), grace_s=grace_s, started=_settle_memory)
 
     try:
         import uvloop

@@ -65,7 +65,8 @@ async def _run(port: int, host: str, data: Path, workers: int | None, processes:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
-    stack = BackingStack(data)
+    # With `everysec` a killed Valkey may lose what it acknowledged while the disk was busy.
+    stack = BackingStack(data, appendfsync="always")
     try:
         await stack.start()
     except BackingServerError as error:

@@ -114,10 +114,19 @@ class Player:
             else:
                 return json_format.ParseDict(answer, history_service_pb2.GetRecordResponse()).record
 
-    async def rated_units(self) -> list[str]:
-        """The units that changed this player's rating, newest first."""
-        answer = await self.call("Ratings/GetHistory", {"accountId": self.account_id, "ruleset": RULESET})
-        return [change["unitId"] for change in answer.get("changes", [])]
+    async def wait_for_ratings(self, units: list[str], within_s: float = 30.0) -> None:
+        """Wait until exactly these units, newest first, have changed this player's rating. Raises ``TimeoutError``."""
+        found: list[str] = []
+        try:
+            async with asyncio.timeout(within_s):
+                while True:
+                    answer = await self.call("Ratings/GetHistory", {"accountId": self.account_id, "ruleset": RULESET})
+                    found = [change["unitId"] for change in answer.get("changes", [])]
+                    if found == units:
+                        return
+                    await asyncio.sleep(0.1)
+        except TimeoutError:
+            raise TimeoutError(f"rated were {found}, not {units}") from None
 
     async def run(self) -> None:
         """Stay connected and play, until cancelled."""
