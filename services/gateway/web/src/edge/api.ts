@@ -86,7 +86,7 @@ const WORDS: Partial<Record<Reason, string>> = {
   [Reason.TABLE_UNKNOWN]: "There is no such table any more. Choose another one.",
   [Reason.WRONG_CODE]: "No table has this invitation code. Check it and try again.",
   [Reason.NAME_TAKEN]: "This name is taken. Choose another one.",
-  [Reason.NAME_INVALID]: "A name has 2 to 20 letters, digits or spaces.",
+  [Reason.NAME_INVALID]: "A name has 2 to 20 characters that can be seen. Choose another one.",
   [Reason.PASSWORD_INVALID]: "A password has 8 to 256 characters.",
   [Reason.WRONG_CREDENTIALS]: "Name and password do not belong together. Try again.",
   [Reason.ALREADY_PLAYING]: "You play at another table. Finish there first.",
