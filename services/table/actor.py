@@ -32,7 +32,7 @@ from libs.chassis.table_store import OutboxMessage
 from libs.contracts.tiles import InvalidMessage
 from libs.mahjong.engine.actions import Action, Reason, RuleViolation
 from libs.mahjong.engine.codec import encode_entry
-from libs.mahjong.engine.events import DecisionKind, HandSettled, HandStarted, TileDiscarded
+from libs.mahjong.engine.events import DecisionKind, HandSettled, HandStarted
 from libs.mahjong.engine.table import decide
 from libs.mahjong.engine.table_commands import Act, Entry, SettleHand, TableCommand, Tick
 from libs.mahjong.engine.table_snapshot import encode_state
@@ -42,7 +42,7 @@ from libs.mahjong.tiles import Seat
 from services.table.announcing import announcements, settled_message
 from services.table.audience import Audience, Subscriber
 from services.table.commands import Circumstances
-from services.table.pacing import Pacing
+from services.table.pacing import BEGINS_A_PAUSE, Pacing
 from services.table.refusals import refusal_error
 
 CLOSED_KEPT_MS: Final = 10 * 60 * 1000
@@ -115,6 +115,10 @@ _Step = tuple[TableState, Entry, TableState]
 
 def _has(steps: Sequence[_Step], kind: type) -> bool:
     return any(type(event) is kind for _, entry, _ in steps for event in entry.events)
+
+
+def _begins_a_pause(steps: Sequence[_Step]) -> bool:
+    return any(type(event) in BEGINS_A_PAUSE for _, entry, _ in steps for event in entry.events)
 
 
 def _due_ms(state: TableState) -> int:
@@ -253,7 +257,7 @@ class TableActor:
         given = Circumstances(now, secrets.token_bytes(SECRET_BYTES), pause, round_trip)
         try:
             transitions, state = self._decide(request.make, given)
-            if pause and not _has(transitions, TileDiscarded) and self._on_turn():
+            if pause and not _begins_a_pause(transitions) and self._on_turn():
                 transitions, state = self._decide(request.make, replace(given, hold_ms=0))
         except RuleViolation as refusal:
             request.answer(refusal_error(refusal))
@@ -280,7 +284,7 @@ class TableActor:
             return
         self.state = state
         for entry_before, entry, entry_after in transitions:
-            if _has([(entry_before, entry, entry_after)], TileDiscarded):
+            if _begins_a_pause([(entry_before, entry, entry_after)]):
                 self._release_ms = now + pause
             self.audience.publish(entry_before, entry, entry_after, settled, self._release_ms)
         request.answer(None)

@@ -1,8 +1,17 @@
-"""The pause after a discard, which must not tell whether somebody may claim (architecture §11; field case C059)."""
+"""The pause after a discard, which must not tell whether somebody may claim (architecture §11; field case C059).
+
+A declared kong has the same pause, since it must not tell either whether somebody may rob it.
+"""
 
 from __future__ import annotations
 
 from random import SystemRandom
+from typing import Final
+
+from libs.mahjong.engine.events import KongDeclared, TileDiscarded
+
+BEGINS_A_PAUSE: Final = frozenset((TileDiscarded, KongDeclared))
+"""The events that others may answer, whose answers must not show in time."""
 
 
 class Pacing:
