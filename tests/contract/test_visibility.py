@@ -84,7 +84,7 @@ NO_TILES = {
     "table.v1.TableUpdate": "table_id sequence server_time_ms",
     "table.v1.TableView": (
         "table_id viewer hand dealer prevailing_wind dealer_changes hand_dealer hand_prevailing_wind wall_count "
-        "kong_box_count last_discard_seat starting_points commitment ready_deadline_ms hand_dealer hand_prevailing_wind"
+        "kong_box_count last_discard_seat starting_points commitment ready_deadline_ms"
     ),
     "table.v1.TileDiscarded": "seat",
     "table.v1.TileDrawn": "seat",
