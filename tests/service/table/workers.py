@@ -59,7 +59,7 @@ class Workers:
         raise AssertionError("the worker did not take the table")
 
     async def keys(self, table_id: str) -> set[bytes]:
-        """The keys of a table in the store. Matchmaking's note that a table is closed is none: it runs out by itself."""
+        """The keys of a table in the table store. Matchmaking notes elsewhere, for a while, that a table is closed."""
         cursor, found = b"0", set()
         while True:
             cursor, keys = await self._redis.call(b"SCAN", cursor, b"MATCH", f"*{table_id}*", b"COUNT", 1000, key=b"x")
