@@ -1,0 +1,120 @@
+"""A player at the page: does what a person does, and waits for what a person would see."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, Literal
+
+from playwright.async_api import Locator, Page, expect
+from playwright.async_api import TimeoutError as TooSlow
+
+Moment = Literal["turn", "claim", "settled"]
+
+# What the page asks of the player now, "" for nothing: a discard, a claim, or to look at the settlement.
+_ASKED: Final = """() => {
+  if (document.querySelector("[role=dialog][aria-label=Settlement]")) return "settled";
+  if (document.querySelector(".own-hand.open")) return "turn";
+  return document.querySelector(".actions button:not([disabled])") ? "claim" : "";
+}"""
+_SOON_MS: Final = 1_000
+RULES: Final = "Hong Kong Old Style"
+
+
+class TablePage:
+    """The page of one player, from the sign-in to the table."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.errors: list[str] = []
+        """What the page has reported or thrown."""
+        self.expected_errors: tuple[str, ...] = ()
+        """Patterns of errors that belong to what a test does."""
+        self.settlement = page.get_by_role("dialog", name="Settlement")
+        self.own_tiles = page.locator(".own-hand .own-tile")
+        self.actions = page.get_by_role("group", name="Actions").get_by_role("button")
+        self.own_river = page.locator(".river.at-0 .cell")
+        self.own_clock = page.locator(".plate.at-0").get_by_role("timer")
+        self.banner = page.locator(".banner")
+        self.notice = page.locator(".notice")
+        self.ready = page.get_by_role("button", name=re.compile("^Ready"))
+
+    async def sign_in(self, url: str, name: str) -> None:
+        """Open the page and play as a guest; returns in the lobby."""
+        await self.page.goto(url)
+        await self.page.get_by_label("Your name").fill(name)
+        await self.page.get_by_role("button", name="Play now").click()
+        await expect(self.page.get_by_role("button", name="Play with computers")).to_be_enabled()
+
+    async def play_with_computers(self, *, speed: str = "untimed", level: str = "hard") -> None:
+        """From the lobby to a table with three computers; returns when the first hand is dealt."""
+        await self.page.get_by_label("Rules").select_option(RULES)
+        await self.page.get_by_label("Speed").select_option(speed)
+        await self.page.get_by_label("Computers").select_option(level)
+        await self.page.get_by_role("button", name="Play with computers").click()
+        await self.say_ready()
+
+    async def say_ready(self) -> None:
+        """Press Ready and return when the tiles are dealt."""
+        await self.ready.click()
+        await expect(self.page.get_by_role("dialog")).to_have_count(0)
+        await expect(self.own_tiles.nth(12)).to_be_visible()
+
+    async def next_moment(self) -> Moment:
+        """Wait until the page asks for something."""
+        asked = await self.page.wait_for_function(_ASKED)
+        moment: Moment = await asked.json_value()
+        return moment
+
+    async def press(self, label: str) -> None:
+        """Press the first action of this label. Another seat's claim may take it away: then it is not pressed."""
+        button = self.actions.filter(has_text=label).first
+        try:
+            await button.click(timeout=_SOON_MS)
+        except TooSlow:
+            if await button.count() and await button.is_enabled():
+                raise
+
+    async def own_turn(self) -> None:
+        """Pass every claim until it is one's own turn, in the next hand when this one ends before."""
+        while (moment := await self.next_moment()) != "turn":
+            if moment == "claim":
+                await self.press("Pass")
+            else:
+                await self.say_ready()
+
+    async def discard(self, tile: Locator | None = None) -> None:
+        """Click a tile, by default the last, and return when it has left the own tiles."""
+        chosen = tile or self.own_tiles.last
+        number = await chosen.get_attribute("data-tile")
+        await chosen.click()
+        await expect(self.tile(number)).to_have_count(0)
+
+    async def play_hand(self, *, claim: bool = False) -> None:
+        """Play the hand to its settlement: win where possible, claim or pass, discard the last tile."""
+        while (moment := await self.next_moment()) != "settled":
+            if await self.actions.filter(has_text="Win").count():
+                await self.press("Win")
+            elif moment == "turn":
+                await self.discard()
+            elif claim and await self.actions.filter(has_not_text="Pass").count():
+                await self.press(await self.actions.filter(has_not_text="Pass").first.inner_text())
+            else:
+                await self.press("Pass")
+
+    async def play_to_a_win(self) -> None:
+        """Play hands until one ends with somebody's win, and stay at its settlement."""
+        await self.play_hand()
+        while "wins" not in (heading := await self.settlement.get_by_role("heading").inner_text()) and (
+            "You win" not in heading
+        ):
+            await self.say_ready()
+            await self.play_hand()
+
+    def tile(self, number: str | None) -> Locator:
+        """One of the own tiles by its id."""
+        return self.page.locator(f'.own-hand [data-tile="{number}"]')
+
+    async def own_tile_ids(self) -> list[str]:
+        """The ids of the own tiles, in ascending order."""
+        ids: list[str] = await self.own_tiles.evaluate_all("tiles => tiles.map((tile) => tile.dataset.tile)")
+        return sorted(ids)
