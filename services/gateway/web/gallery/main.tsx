@@ -27,6 +27,20 @@ declare global {
 }
 window.sent = [];
 
+/** The model after an own discard, so that tiles can be seen travelling. */
+function discarded(model: TableModel, tile: number, called: boolean): TableModel {
+  const [own, ...others] = model.seats;
+  const drawn = typeof own.drawn === "number" ? [own.drawn] : [];
+  const holding = [...(own.holding as readonly number[]), ...drawn].filter((each) => each !== tile);
+  const river = [...own.river, { tile, claimed: false, called }];
+  return {
+    ...model,
+    seats: [{ ...own, holding, drawn: null, river, called: own.called || called }, ...others],
+    lastDiscard: { place: 0, index: river.length - 1 },
+    prompt: null,
+  };
+}
+
 function Gallery({ initial }: { initial: TableModel }) {
   const [model, setModel] = useState(initial);
   const [look, setLook] = useState(first);
@@ -40,7 +54,10 @@ function Gallery({ initial }: { initial: TableModel }) {
       sound={look.sound}
       onSound={(sound) => setLook({ ...look, sound })}
       onChoose={(_prompt, id) => send(id)}
-      onDiscard={(_prompt, tile) => send(tile)}
+      onDiscard={(_prompt, tile, called) => {
+        window.sent.push(tile);
+        setModel(discarded(model, tile, called));
+      }}
       onReady={() => setModel(model)}
       onFill={() => setModel(model)}
       onSwitch={(name: HandSwitch, on: boolean) => setModel({ ...model, switches: { ...model.switches, [name]: on } })}

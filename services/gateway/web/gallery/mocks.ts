@@ -1,6 +1,16 @@
 /** Made-up tables for looking at the screens during development. */
 
-import type { Choice, Discard, MeldModel, Place, SeatModel, SettlementModel, TableModel, Wind } from "../src/model";
+import type {
+  Choice,
+  Discard,
+  MatchModel,
+  MeldModel,
+  Place,
+  SeatModel,
+  SettlementModel,
+  TableModel,
+  Wind,
+} from "../src/model";
 import { kindNamed, type TileId } from "../src/tiles/notation";
 
 /** Hands out copies of tiles, so that no tile lies on the table twice. */
@@ -73,6 +83,9 @@ function common(): Omit<TableModel, "seats" | "prompt" | "lastDiscard"> {
     prevailing: 0,
     hand: 3,
     wallCount: 0,
+    kongBoxCount: null,
+    watching: false,
+    match: null,
     worth: {
       patterns: [
         { name: "All sequences", value: "1" },
@@ -142,7 +155,7 @@ export function claim(now: number): TableModel {
       }),
     ],
     lastDiscard: { place: 1, index: 8 },
-    prompt: { id: "p1", choices, discards: [], answered: false },
+    prompt: { id: "p1", choices, discards: [], calls: [], answered: false },
   };
 }
 
@@ -202,7 +215,7 @@ export function crowded(now: number): TableModel {
       }),
     ],
     lastDiscard: { place: 3, index: 17 },
-    prompt: { id: "p2", choices, discards: [...own, drawn], answered: false },
+    prompt: { id: "p2", choices, discards: [...own, drawn], calls: [], answered: false },
   };
 }
 
@@ -216,6 +229,7 @@ export function offers(now: number): TableModel {
       id: "p3",
       answered: false,
       discards: [],
+      calls: [],
       choices: [
         { id: "pass", action: { type: "pass" } },
         { id: "c1", action: { type: "chow", tiles: set.tiles("3p 4p 5p") } },
@@ -287,6 +301,10 @@ export function settled(now: number): TableModel {
       settledSeat(model, 2, 0, 1561, 1561, true),
       settledSeat(model, 3, 0, 1483, 1482, false),
     ],
+    others: [],
+    payments: [],
+    readyByItself: false,
+    standings: null,
     wall: "verified",
     readyBy: now + 26000,
     over: false,
@@ -329,4 +347,238 @@ export function gathering(now: number): TableModel {
   };
 }
 
-export const STATES = { claim, crowded, offers, waiting, settled, gathering };
+const MATCH: MatchModel = {
+  changesOfDealer: 3,
+  lastChange: 16,
+  startingPoints: 2000,
+  names: ["You", "Tomas", "Ondine", "Meilin"],
+  totals: [2768, 1930, 1794, 1508],
+  lines: [
+    { hand: 1, prevailing: 0, dealer: 1, winner: 2, changes: [-64, -128, 320, -128] },
+    { hand: 2, prevailing: 0, dealer: 2, winner: 2, changes: [-32, -32, 96, -32] },
+    { hand: 3, prevailing: 0, dealer: 2, winner: null, changes: [0, 0, 0, 0] },
+    { hand: 4, prevailing: 0, dealer: 2, winner: 3, changes: [-12, 20, -416, 408] },
+    { hand: 5, prevailing: 0, dealer: 3, winner: 0, changes: [768, -70, -206, -492] },
+  ],
+  missing: false,
+};
+
+/** The first discard of a hand under classical rules, two of which may carry an Original Call. */
+export function originalCall(now: number): TableModel {
+  const set = new Set144();
+  const model = waiting(now);
+  const [own, right, opposite, left] = model.seats;
+  const holding = set.tiles("2m 3m 4m 6p 7p 3s 3s 4s 5s 6s 9p 9p 9p");
+  const drawn = set.tile("1z");
+  return {
+    ...model,
+    title: ["Chinese Classical", "rated", "Standard 5 s + 20 s"],
+    hand: 6,
+    wallCount: 74,
+    kongBoxCount: 15,
+    match: MATCH,
+    worth: { patterns: [], total: "20 points", mayWin: false, reason: "1 tile away from waiting." },
+    lastDiscard: { place: 3, index: 0 },
+    seats: [
+      { ...own, points: 2768, deciding: true, clock: right.clock, holding, drawn, river: [], bonus: set.tiles("1f") },
+      { ...right, points: 1930, deciding: false, clock: null, drawn: null },
+      { ...opposite, points: 1794, river: set.river("9m") },
+      { ...left, points: 1508, called: true, river: [{ tile: set.tile("2z"), claimed: false, called: true }] },
+    ],
+    prompt: {
+      id: "p5",
+      choices: [],
+      discards: [...holding, drawn],
+      calls: [drawn, ...holding.slice(0, 1)],
+      answered: false,
+    },
+  };
+}
+
+/** A hand that its Original Call has frozen. */
+export function frozen(now: number): TableModel {
+  const model = originalCall(now);
+  const [own, ...others] = model.seats;
+  const drawn = own.drawn as TileId;
+  return {
+    ...model,
+    seats: [{ ...own, called: true, river: [{ tile: kindNamed("8m") * 4, claimed: false, called: true }] }, ...others],
+    prompt: { id: "p6", choices: [], discards: [drawn], calls: [], answered: false },
+  };
+}
+
+/** The choice between a kong and going on, before the first discard. */
+export function opening(now: number): TableModel {
+  const set = new Set144();
+  const model = originalCall(now);
+  const [own, ...others] = model.seats;
+  const holding = set.tiles("2m 2m 2m 2m 5s 5s 5s 5s 4p 6p 1z 3z 5z");
+  return {
+    ...model,
+    lastDiscard: null,
+    notice: "Before the first discard you may declare concealed kongs, or continue without.",
+    seats: [
+      { ...own, holding, drawn: null },
+      ...(others.map((seat) => ({ ...seat, river: [], called: false })) as unknown as typeof others),
+    ],
+    prompt: {
+      id: "p7",
+      choices: [
+        { id: "k1", action: { type: "kong", tiles: holding.slice(0, 4), concealed: true } },
+        { id: "k2", action: { type: "kong", tiles: holding.slice(4, 8), concealed: true } },
+        { id: "pass", action: { type: "pass", opening: true } },
+      ],
+      discards: [],
+      calls: [],
+      answered: false,
+    },
+  };
+}
+
+/** All four hands of a classical hand count: the worked example of the rules. */
+export function fourHands(now: number): TableModel {
+  const set = new Set144();
+  const model = settled(now);
+  const base = model.settlement as SettlementModel;
+  const changes = [768, -70, -206, -492] as const;
+  const wins = [
+    {
+      who: "You",
+      tiles: set.tiles("5p 5p 5p 9p 9p 9p 7z"),
+      winning: set.tile("7z"),
+      melds: [set.set("pung", "5z", 1), set.set("claimed kong", "1s", 3)],
+      bonus: set.tiles("1f"),
+      patterns: [
+        { name: "Winning", value: "10" },
+        { name: "Pung of majors, concealed", value: "8" },
+        { name: "Pung of simples, concealed", value: "4" },
+        { name: "Kong of majors", value: "16" },
+        { name: "Flowers and seasons", value: "4" },
+        { name: "Dragon pung", value: "1 double" },
+        { name: "Original Call", value: "1 double" },
+      ],
+      total: "48 × 2² = 192 points",
+      payment: "",
+    },
+  ];
+  const others = [
+    {
+      place: 1 as const,
+      wind: 1 as const,
+      who: "Tomas",
+      tiles: set.tiles("3m 3m 3m 8s 8s 2p 4p 6p 6m 7m 1z 1z 9s"),
+      melds: [],
+      bonus: set.tiles("2f 3f"),
+      patterns: [
+        { name: "Pung of simples, concealed", value: "4" },
+        { name: "Flowers and seasons", value: "8" },
+        { name: "Seat wind", value: "1 double" },
+      ],
+      total: "23 × 2¹ = 46 points",
+    },
+    {
+      place: 2 as const,
+      wind: 2 as const,
+      who: "Ondine",
+      tiles: set.tiles("2s 3s 4s 6p 7p 2z 2z 1m 4m 4m"),
+      melds: [set.set("pung", "8p", 0)],
+      bonus: set.tiles("3g 2g"),
+      patterns: [
+        { name: "Pung of simples", value: "2" },
+        { name: "Pair of the seat wind", value: "2" },
+        { name: "Flowers and seasons", value: "8" },
+      ],
+      total: "12 points",
+    },
+    {
+      place: 3 as const,
+      wind: 0 as const,
+      who: "Meilin",
+      tiles: set.tiles("1m 2m 4m 7s 8s 9s 6z 6z 3z 2p 3p 5m 9m"),
+      melds: [],
+      bonus: [],
+      patterns: [{ name: "Pair of dragons", value: "2" }],
+      total: "2 points",
+    },
+  ];
+  return {
+    ...model,
+    match: MATCH,
+    title: ["Chinese Classical", "rated", "Standard 5 s + 20 s"],
+    settlement: {
+      ...base,
+      sentence: "You win by self-draw",
+      wins,
+      others,
+      payments: [
+        { from: "Meilin", to: "You", how: "192, doubled for East", amount: 384 },
+        { from: "Tomas", to: "You", how: "192", amount: 192 },
+        { from: "Ondine", to: "You", how: "192", amount: 192 },
+        { from: "Meilin", to: "Tomas", how: "46 − 2, doubled for East", amount: 88 },
+        { from: "Meilin", to: "Ondine", how: "12 − 2, doubled for East", amount: 20 },
+        { from: "Ondine", to: "Tomas", how: "46 − 12", amount: 34 },
+      ],
+      seats: base.seats.map((seat, place) => ({
+        ...seat,
+        wind: ((place + 1) % 4) as Wind,
+        change: changes[place] ?? 0,
+        pointsAfter: MATCH.totals[place] ?? 0,
+        rating: null,
+      })),
+      readyByItself: true,
+      readyBy: now + 12000,
+    },
+  };
+}
+
+/** The last hand of a match. */
+export function matchOver(now: number): TableModel {
+  const model = fourHands(now);
+  const settlement = model.settlement as SettlementModel;
+  const ended = (rank: number, name: string, points: number, before: number, after: number) => ({
+    rank,
+    name,
+    points,
+    own: name === "You",
+    rating: { before: { value: before, provisional: false }, after: { value: after, provisional: name === "Meilin" } },
+  });
+  return {
+    ...model,
+    match: { ...MATCH, changesOfDealer: 16 },
+    settlement: {
+      ...settlement,
+      seats: settlement.seats.map((seat) => ({ ...seat, ready: null })),
+      standings: [
+        ended(1, "You", 2768, 1502, 1541),
+        ended(2, "Tomas", 1930, 1530, 1533),
+        ended(3, "Ondine", 1794, 1561, 1544),
+        ended(4, "Meilin", 1508, 1483, 1458),
+      ],
+      readyBy: null,
+      over: true,
+      note: "The match is over.",
+    },
+  };
+}
+
+/** Looking on at a table. */
+export function watching(now: number): TableModel {
+  const model = waiting(now);
+  const [own, ...others] = model.seats;
+  return { ...model, watching: true, seats: [{ ...own, name: "Ines", holding: 13 }, ...others] };
+}
+
+export const STATES = {
+  claim,
+  crowded,
+  offers,
+  waiting,
+  settled,
+  gathering,
+  originalCall,
+  frozen,
+  opening,
+  fourHands,
+  matchOver,
+  watching,
+};

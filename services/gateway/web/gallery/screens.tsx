@@ -10,8 +10,11 @@ const nothing = () => undefined;
 const lobby: LobbyModel = {
   name: "Quiet heron",
   guest: true,
-  rulesets: [{ id: "hkos-3-v1", name: "Hong Kong Old Style" }],
-  rating: { value: 1512, provisional: true },
+  rulesets: [
+    { id: "hkos-3-v1", name: "Hong Kong Old Style" },
+    { id: "classical", name: "Chinese Classical" },
+  ],
+  ratings: new Map([["hkos-3-v1", { value: 1512, provisional: true }]]),
   tables: [
     {
       id: "a",
@@ -58,6 +61,7 @@ export const SCREENS: Record<string, JSX.Element> = {
       onCreate={nothing}
       onJoin={nothing}
       onJoinCode={nothing}
+      onWatch={nothing}
       onReturn={nothing}
       onReplay={nothing}
       onRegister={nothing}

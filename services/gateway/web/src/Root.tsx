@@ -69,6 +69,7 @@ function Screen({ app, state }: { app: App; state: AppState }) {
           onCreate={(wish, name, isPrivate) => void lobby.createTable(wish, name, isPrivate)}
           onJoin={(tableId) => void lobby.join(tableId, "")}
           onJoinCode={(code) => void lobby.join("", code)}
+          onWatch={(tableId) => table.watch(tableId)}
           onReturn={(tableId) => table.watch(tableId)}
           onReplay={(recordId) => void lobby.openReplay(recordId)}
           onRegister={(name, password) => void app.register(name, password)}
@@ -87,7 +88,7 @@ function Screen({ app, state }: { app: App; state: AppState }) {
           look={look}
           onSound={(sound) => app.setLook({ ...state.look, sound })}
           onChoose={(promptId, choiceId) => table.choose(promptId, choiceId)}
-          onDiscard={(promptId, tile) => table.discard(promptId, tile)}
+          onDiscard={(promptId, tile, call) => table.discard(promptId, tile, call)}
           onReady={() => void table.ready()}
           onFill={() => void table.fill()}
           onSwitch={(name, on) => app.setSwitch(name, on)}

@@ -123,7 +123,7 @@ export async function buildWall(opened: OpenedWall): Promise<TileId[]> {
 
 /** A draw that one has seen happen, and the tile if it was one's own or became public. */
 export interface SeenDraw {
-  readonly fromBack: boolean;
+  readonly from: "front" | "back" | "kong box";
   readonly tile: TileId | null;
 }
 
@@ -136,6 +136,8 @@ export interface Witness {
   readonly nonce: Uint8Array | null;
   readonly dealer: number;
   readonly dealt: readonly TileId[];
+  /** How many tiles at the end of the sequence are a kong box; 0 without one. */
+  readonly kongBox: number;
   /** All draws in order, if the hand was watched from its deal. */
   readonly draws: readonly SeenDraw[];
 }
@@ -158,10 +160,11 @@ export async function wallHolds(opened: OpenedWall, witness: Witness): Promise<b
     const dealt = wall.slice(place, place + DEALT).sort((a, b) => a - b);
     if (dealt.some((tile, index) => tile !== witness.dealt[index])) return false;
   }
-  let front = SEATS * DEALT;
-  let back = TILES - 1;
-  for (const { fromBack, tile } of witness.draws) {
-    const drawn = fromBack ? wall[back--] : wall[front++];
+  const live = TILES - witness.kongBox;
+  const next = { front: SEATS * DEALT, back: live - 1, "kong box": live };
+  for (const { from, tile } of witness.draws) {
+    const drawn = wall[next[from]];
+    next[from] += from === "back" ? -1 : 1;
     if (tile !== null && tile !== drawn) return false;
   }
   return true;

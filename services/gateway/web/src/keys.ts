@@ -10,6 +10,9 @@ const CHOICE_KEYS = {
   kong: ["K", "L", "J", "H"],
 } as const;
 
+/** Declares an Original Call with the next discard, or takes that back. */
+export const CALL_KEY = "O";
+
 /** The key of each choice by its id; several of one sort get neighbouring keys. */
 export function choiceKeys(choices: readonly Choice[]): ReadonlyMap<string, string> {
   const keys = new Map<string, string>();
@@ -28,10 +31,13 @@ export type KeyMeaning =
   | { readonly type: "pick"; readonly index: number }
   | { readonly type: "move"; readonly step: 1 | -1 }
   | { readonly type: "discard" }
+  | { readonly type: "call" }
   | { readonly type: "ready" };
 
 export interface KeyContext {
   readonly choices: readonly Choice[];
+  /** A discard may carry an Original Call. */
+  readonly mayCall?: boolean;
   /** The settlement is up and asks whether one is ready. */
   readonly asksReady: boolean;
 }
@@ -39,7 +45,7 @@ export interface KeyContext {
 const DIGITS = "1234567890-=";
 
 /** What a pressed key means now; null when it means nothing and belongs to the browser. */
-export function meaningOf(key: string, { choices, asksReady }: KeyContext): KeyMeaning | null {
+export function meaningOf(key: string, { choices, mayCall, asksReady }: KeyContext): KeyMeaning | null {
   if (asksReady) return key === " " ? { type: "ready" } : null;
   if (key === " ") {
     const pass = choices.find(({ action }) => action.type === "pass");
@@ -48,6 +54,7 @@ export function meaningOf(key: string, { choices, asksReady }: KeyContext): KeyM
   if (key === "ArrowLeft") return { type: "move", step: -1 };
   if (key === "ArrowRight") return { type: "move", step: 1 };
   if (key === "Enter") return { type: "discard" };
+  if (mayCall && key.toUpperCase() === CALL_KEY) return { type: "call" };
   const digit = key.length === 1 ? DIGITS.indexOf(key) : -1;
   if (digit >= 0) return { type: "pick", index: digit };
   for (const [id, letter] of choiceKeys(choices)) {

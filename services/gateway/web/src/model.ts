@@ -25,6 +25,8 @@ export interface RatingModel {
 
 export interface Discard {
   readonly tile: TileId;
+  /** It carried an Original Call. */
+  readonly called?: boolean;
   /** Claimed by another seat: the tile is gone, its place stays. */
   readonly claimed: boolean;
 }
@@ -59,11 +61,14 @@ export interface SeatModel {
   readonly river: readonly Discard[];
   readonly melds: readonly MeldModel[];
   readonly bonus: readonly TileId[];
+  /** Has declared an Original Call: its tiles do not change any more. */
+  readonly called?: boolean;
 }
 
 export type Action =
   | { readonly type: "win"; readonly worth: string }
-  | { readonly type: "pass" }
+  /** `opening`: goes on without a kong before the first discard. */
+  | { readonly type: "pass"; readonly opening?: boolean }
   | { readonly type: "chow"; readonly tiles: readonly TileId[] }
   | { readonly type: "pung"; readonly tiles: readonly TileId[] }
   | { readonly type: "kong"; readonly tiles: readonly TileId[]; readonly concealed: boolean }
@@ -81,6 +86,8 @@ export interface Prompt {
   readonly choices: readonly Choice[];
   /** The tiles that may be discarded now. */
   readonly discards: readonly TileId[];
+  /** Those of them that may carry an Original Call. */
+  readonly calls: readonly TileId[];
   /** An answer is on its way: nothing more can be sent for this prompt. */
   readonly answered: boolean;
 }
@@ -110,17 +117,73 @@ export interface LogLine {
 export type HandSwitch = "sort" | "passClaims" | "takeWins";
 export type Switches = Readonly<Record<HandSwitch, boolean>>;
 
+export interface ItemModel {
+  readonly name: string;
+  readonly value: string;
+}
+
 export interface WinModel {
   readonly who: string;
   readonly tiles: readonly TileId[];
   readonly winning: TileId;
   readonly melds: readonly MeldModel[];
   readonly bonus: readonly TileId[];
-  readonly patterns: readonly { readonly name: string; readonly value: string }[];
-  /** "3 faan" */
+  readonly patterns: readonly ItemModel[];
+  /** "3 faan", "48 × 2³ = 384 points" */
   readonly total: string;
   /** "8 points from Tomas" */
   readonly payment: string;
+}
+
+/** The hand of a seat that did not win, where it is counted as well. */
+export interface OtherHandModel {
+  readonly place: Place;
+  readonly wind: Wind;
+  readonly who: string;
+  readonly tiles: readonly TileId[];
+  readonly melds: readonly MeldModel[];
+  readonly bonus: readonly TileId[];
+  readonly patterns: readonly ItemModel[];
+  readonly total: string;
+}
+
+/** One payment where several are made for one hand. */
+export interface PaymentModel {
+  readonly from: string;
+  readonly to: string;
+  /** "46 − 2, doubled for East" */
+  readonly how: string;
+  readonly amount: number;
+}
+
+/** One finished hand of a match; changes by place. */
+export interface SheetLine {
+  readonly hand: number;
+  readonly prevailing: Wind;
+  readonly dealer: Place;
+  readonly winner: Place | null;
+  readonly changes: readonly number[];
+}
+
+/** A match so far; names and totals by place. */
+export interface MatchModel {
+  /** How often the deal has passed, and with which time the match ends. */
+  readonly changesOfDealer: number;
+  readonly lastChange: number;
+  readonly startingPoints: number;
+  readonly names: readonly string[];
+  readonly totals: readonly number[];
+  readonly lines: readonly SheetLine[];
+  /** Earlier hands are still being asked for. */
+  readonly missing: boolean;
+}
+
+export interface StandingModel {
+  readonly rank: number;
+  readonly name: string;
+  readonly points: number;
+  readonly own: boolean;
+  readonly rating: SettledSeat["rating"];
 }
 
 export interface SettledSeat {
@@ -141,10 +204,18 @@ export interface SettlementModel {
   readonly id: string;
   readonly sentence: string;
   readonly wins: readonly WinModel[];
+  /** The hands of the others, where they count; none otherwise. */
+  readonly others: readonly OtherHandModel[];
+  /** Every single payment, where the others pay each other as well; none otherwise. */
+  readonly payments: readonly PaymentModel[];
   readonly seats: readonly SettledSeat[];
   readonly wall: WallCheck;
   /** Until when the seats may say that they are ready; null at untimed tables and when no hand follows. */
   readonly readyBy: number | null;
+  /** The next hand begins by itself when that time is over. */
+  readonly readyByItself: boolean;
+  /** How the match ended, once it has. */
+  readonly standings: readonly StandingModel[] | null;
   /** No further hand follows. */
   readonly over: boolean;
   /** Why none follows; "" while one may. */
@@ -177,6 +248,12 @@ export interface TableModel {
   readonly prevailing: Wind;
   readonly hand: number;
   readonly wallCount: number;
+  /** Tiles left for kongs; null without a kong box. */
+  readonly kongBoxCount: number | null;
+  /** The reader has no seat and looks on. */
+  readonly watching: boolean;
+  /** Null where every hand stands for itself. */
+  readonly match: MatchModel | null;
   readonly seats: readonly [SeatModel, SeatModel, SeatModel, SeatModel];
   /** Whose discard may be claimed or was the last one. */
   readonly lastDiscard: { readonly place: Place; readonly index: number } | null;

@@ -43,8 +43,8 @@ export function choiceDetail({ action }: Choice): string {
 
 const VERBS = { win: "Win", pass: "Pass", chow: "Chow", pung: "Pung", kong: "Kong" } as const;
 
-export function choiceVerb(choice: Choice): string {
-  return VERBS[choice.action.type];
+export function choiceVerb({ action }: Choice): string {
+  return action.type === "pass" && action.opening ? "Continue" : VERBS[action.type];
 }
 
 /** A choice in full, for a screen reader. */
@@ -69,13 +69,19 @@ export function verb(who: string, plain: string): string {
   return who === "You" ? plain : `${plain}s`;
 }
 
-export function discardWords(who: string, tile: TileId): string {
-  return `${verb(who, "discard")} ${shortName(kindOf(tile))}`;
+export function discardWords(who: string, tile: TileId, originalCall = false): string {
+  return `${verb(who, "discard")} ${shortName(kindOf(tile))}${originalCall ? " with an Original Call" : ""}`;
 }
 
 /** A log line as one sentence. */
 export function sentence(line: LogLine): string {
   return line.who ? `${line.who} ${line.what}` : line.what;
+}
+
+/** "48 × 2³" */
+export function timesDoubles(base: number, doubles: number): string {
+  const raised = [...String(doubles)].map((digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(digit)]).join("");
+  return doubles === 0 ? figure(base) : `${figure(base)} × 2${raised}`;
 }
 
 /** "3 left", "1 left", "none left" */

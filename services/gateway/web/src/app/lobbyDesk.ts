@@ -16,6 +16,7 @@ import { BotLevel, Speed } from "../gen/eastwind/type/v1/settings_pb";
 import type { LevelName, SpeedName, Wish } from "../lobby/model";
 import { atStep, replayOf } from "../replay/replay";
 import { SPEED_NAMES } from "../state/present";
+import { factsOf } from "../state/rulesets";
 import { newId } from "./ids";
 import type { AppState, Store } from "./state";
 
@@ -56,18 +57,25 @@ export class LobbyDesk {
         const rulesets = variants.map(({ id, name }) => ({ id, name }));
         this.store.set({ rulesets: rulesets.sort((a, b) => Number(b.id === FIRST) - Number(a.id === FIRST)) });
       }
-      const ruleset = this.store.get().rulesets[0]?.id ?? "";
       const accountId = this.accountId();
-      const [tables, hands, ratings, seat] = await Promise.all([
+      const { rulesets } = this.store.get();
+      const [tables, hands, seat, ...ratings] = await Promise.all([
         this.api.call(MatchmakingService.method.listTables, {}),
         this.api.call(HistoryService.method.listRecords, { accountId, pageSize: LISTED_HANDS }),
-        this.api.call(RatingsService.method.getRatings, { accountIds: [accountId], ruleset }),
         this.api.call(MatchmakingService.method.getSeat, {}),
+        ...rulesets.map(({ id }) =>
+          this.api.call(RatingsService.method.getRatings, { accountIds: [accountId], ruleset: id }),
+        ),
       ]);
-      const mine = ratings.ratings[0];
       this.store.set({
         seatedAt: seat.tableId,
-        rating: mine ? { value: mine.rating, provisional: mine.provisional } : null,
+        ratings: new Map(
+          ratings.flatMap(({ ratings: [mine] }, place) => {
+            const ruleset = rulesets[place]?.id;
+            if (!mine || ruleset === undefined) return [];
+            return [[ruleset, { value: mine.rating, provisional: mine.provisional }] as const];
+          }),
+        ),
         tables: tables.tables.map(({ tableId, settings, players, freeSeats }) => ({
           id: tableId,
           name: settings?.name ?? "",
@@ -165,6 +173,7 @@ export class LobbyDesk {
         ? await wallHolds(replay.opened, {
             ...last.witness,
             draws: last.witness.draws ?? [],
+            kongBox: factsOf(replay.opened.ruleset).kongBox,
             seat: last.view.viewer ?? null,
             nonce: null,
           })

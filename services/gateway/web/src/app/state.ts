@@ -17,7 +17,8 @@ export interface AppState {
   readonly busy: boolean;
   readonly problem: string;
   readonly rulesets: readonly Ruleset[];
-  readonly rating: RatingModel | null;
+  /** One's own, by ruleset. */
+  readonly ratings: ReadonlyMap<string, RatingModel>;
   readonly tables: readonly OpenTable[];
   readonly hands: readonly PlayedHand[];
   readonly queue: QueueModel | null;
@@ -43,7 +44,7 @@ export function initialState(look: Look): AppState {
     busy: false,
     problem: "",
     rulesets: [],
-    rating: null,
+    ratings: new Map(),
     tables: [],
     hands: [],
     queue: null,

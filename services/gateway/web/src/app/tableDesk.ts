@@ -6,9 +6,11 @@ import { ApiError, reasonWords } from "../edge/api";
 import type { Session } from "../edge/session";
 import { canSeal, makeNonce, seal, wallHolds } from "../fairness";
 import type { CommandAnswer, RatingsChanged } from "../gen/eastwind/edge/v1/frames_pb";
+import { HistoryService } from "../gen/eastwind/history/v1/history_service_pb";
 import { MatchmakingService } from "../gen/eastwind/matchmaking/v1/matchmaking_service_pb";
 import { RatingsService } from "../gen/eastwind/ratings/v1/ratings_service_pb";
 import { ScoringService } from "../gen/eastwind/scoring/v1/scoring_service_pb";
+import { DecisionKind } from "../gen/eastwind/table/v1/event_pb";
 import { TableCommandSchema } from "../gen/eastwind/table/v1/table_service_pb";
 import { TablePhase, type TableUpdate, type TableView } from "../gen/eastwind/table/v1/view_pb";
 import { type Action, ActionSchema, ActionType } from "../gen/eastwind/type/v1/action_pb";
@@ -18,7 +20,9 @@ import type { NonceStore } from "../nonces";
 import type { Sounds } from "../sound";
 import { question, questionKey } from "../state/explain";
 import { actionOf, discardOf, promptOf } from "../state/prompt";
+import { factsOf } from "../state/rulesets";
 import { isComputer } from "../state/seats";
+import { finishedHands, withHand } from "../state/sheet";
 import { afterRatings, afterRefusal, afterUpdate, comingHand, GAP, type TableState, withPending } from "../state/table";
 import type { TileId } from "../tiles/notation";
 import { newId } from "./ids";
@@ -36,6 +40,7 @@ const LOST: ReadonlySet<Reason> = new Set([
   Reason.EXPIRED,
 ]);
 const REWATCH_MS = 500;
+const SHEET_PAGE = 100;
 
 /** What to say when the viewer's own seat was given up; null when it was not. */
 function lostSeat(view: TableView, { events }: TableUpdate): string | null {
@@ -51,6 +56,7 @@ export class TableDesk {
   private committingFor = "";
   private explainingKey = "";
   private ratedTable = "";
+  private sheetKey = "";
   private rewatch: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
@@ -119,6 +125,7 @@ export class TableDesk {
     void this.commitIfNeeded(after.view);
     void this.explain(after.view);
     void this.readRatings(after.view);
+    void this.readSheet(after);
     this.actBySwitch(after);
   }
 
@@ -160,9 +167,10 @@ export class TableDesk {
     if (table && promptOf(table)?.id === promptId) this.send(table, actionOf(table.view.decision, choiceId));
   }
 
-  discard(promptId: string, tile: TileId): void {
+  /** Discards, with an Original Call if `call`. */
+  discard(promptId: string, tile: TileId, call: boolean): void {
     const { table } = this.store.get();
-    if (table && promptOf(table)?.id === promptId) this.send(table, discardOf(table.view, tile));
+    if (table && promptOf(table)?.id === promptId) this.send(table, discardOf(table.view, tile, call));
   }
 
   async ready(): Promise<void> {
@@ -236,13 +244,15 @@ export class TableDesk {
     const { takeWins, passClaims } = this.store.get().handSwitches;
     const options = table.view.decision?.options ?? [];
     if (table.pending || options.length === 0) return;
+    // Going on without a kong before the first discard is no pass of a claim.
+    const opening = table.view.decision?.kind === DecisionKind.OPENING_KONG;
     const win = options.find(({ action }) => action?.type === ActionType.WIN)?.action;
     if (win) {
       if (takeWins) this.send(table, win);
       return;
     }
     const pass = options.find(({ action }) => action?.type === ActionType.PASS)?.action;
-    if (pass && passClaims) this.send(table, create(ActionSchema, { type: ActionType.PASS }));
+    if (pass && passClaims && !opening) this.send(table, create(ActionSchema, { type: ActionType.PASS }));
   }
 
   private async sealNew(tableId: string): Promise<Uint8Array> {
@@ -275,6 +285,7 @@ export class TableDesk {
         {
           ...witness,
           draws: witness.draws ?? [],
+          kongBox: factsOf(view.settings.ruleset).kongBox,
           seat: view.viewer ?? null,
           nonce: this.nonces.revealed(view.tableId, witness.hand),
         },
@@ -319,6 +330,24 @@ export class TableDesk {
       ratings.set(accountId, { value: rating, provisional });
     }
     this.store.set({ table: { ...table, ratings } });
+  }
+
+  /** Reads the hands of the match that were played before one came, or came back; they are written behind the game. */
+  private async readSheet({ view, sheet }: TableState): Promise<void> {
+    const finished = finishedHands(view);
+    const key = `${view.tableId}/${finished}`;
+    if (sheet.length >= finished || key === this.sheetKey) return;
+    this.sheetKey = key;
+    let pageToken = "";
+    do {
+      const question = { tableId: view.tableId, pageSize: SHEET_PAGE, pageToken };
+      const answer = await this.ask(() => this.api.call(HistoryService.method.listRecords, question));
+      const { table } = this.store.get();
+      if (!answer || table?.view.tableId !== view.tableId) return;
+      const read = answer.records.map(({ hand, winner, changes }) => ({ hand, winner: winner ?? null, changes }));
+      this.store.set({ table: { ...table, sheet: read.reduce(withHand, table.sheet) } });
+      pageToken = answer.nextPageToken;
+    } while (pageToken);
   }
 
   /** Runs a request; a refusal is said at the table and gives null. */

@@ -11,6 +11,7 @@ export interface LobbyHandlers {
   onCreate: (wish: Wish, name: string, isPrivate: boolean) => void;
   onJoin: (tableId: string) => void;
   onJoinCode: (code: string) => void;
+  onWatch: (tableId: string) => void;
   onReturn: (tableId: string) => void;
   onReplay: (recordId: string) => void;
   onRegister: (name: string, password: string) => void;
@@ -33,6 +34,7 @@ export function Lobby({ model, look, ...on }: LobbyProps) {
   const [code, setCode] = useState("");
   const chosen = ruleset || (model.rulesets[0]?.id ?? "");
   const wish: Wish = { ruleset: chosen, speed };
+  const rating = model.ratings.get(chosen);
   const stuck = model.busy || chosen === "";
   return (
     <div class="page lobby">
@@ -41,7 +43,7 @@ export function Lobby({ model, look, ...on }: LobbyProps) {
         <span class="quiet title">
           <bdi>{model.name}</bdi>
           {model.guest && " · guest"}
-          {model.rating && ` · ${figure(model.rating.value)}${model.rating.provisional ? " ?" : ""}`}
+          {rating && ` · ${figure(rating.value)}${rating.provisional ? " ?" : ""}`}
         </span>
         <button type="button" class="plain" onClick={on.onLogOut}>
           Log out
@@ -81,6 +83,12 @@ export function Lobby({ model, look, ...on }: LobbyProps) {
         <section class="card">
           <h2>Your own table</h2>
           <div class="pickers">
+            <Picker
+              label="Rules of the table"
+              value={chosen}
+              onPick={setRuleset}
+              options={model.rulesets.map((r) => [r.id, r.name])}
+            />
             <Picker
               label="Speed"
               value={speed}
@@ -125,7 +133,7 @@ export function Lobby({ model, look, ...on }: LobbyProps) {
             </button>
           </form>
         </section>
-        <OpenTables model={model} onJoin={on.onJoin} onRefresh={on.onRefresh} />
+        <OpenTables model={model} onJoin={on.onJoin} onWatch={on.onWatch} onRefresh={on.onRefresh} />
         <Hands model={model} onReplay={on.onReplay} />
         <section class="card settings">
           {model.guest && <KeepAccount name={model.name} busy={model.busy} onRegister={on.onRegister} />}
@@ -159,7 +167,9 @@ function Picker({ label, value, options, onPick }: PickerProps) {
   );
 }
 
-function OpenTables({ model, onJoin, onRefresh }: { model: LobbyModel } & Pick<LobbyHandlers, "onJoin" | "onRefresh">) {
+type OpenTablesProps = { model: LobbyModel } & Pick<LobbyHandlers, "onJoin" | "onWatch" | "onRefresh">;
+
+function OpenTables({ model, onJoin, onWatch, onRefresh }: OpenTablesProps) {
   return (
     <section class="card tables">
       <h2>
@@ -179,6 +189,9 @@ function OpenTables({ model, onJoin, onRefresh }: { model: LobbyModel } & Pick<L
                 {table.freeSeats} free
               </small>
             </span>
+            <button type="button" class="plain" onClick={() => onWatch(table.id)}>
+              Watch
+            </button>
             <button type="button" class="plain" disabled={model.busy} onClick={() => onJoin(table.id)}>
               Join
             </button>

@@ -47,7 +47,8 @@ export interface LobbyModel {
   readonly name: string;
   readonly guest: boolean;
   readonly rulesets: readonly Ruleset[];
-  readonly rating: { readonly value: number; readonly provisional: boolean } | null;
+  /** One's own, by ruleset. */
+  readonly ratings: ReadonlyMap<string, { readonly value: number; readonly provisional: boolean }>;
   readonly tables: readonly OpenTable[];
   readonly hands: readonly PlayedHand[];
   /** The table where one has a seat; "" when there is none. */

@@ -79,6 +79,7 @@ export function ReplayScreen({ model, step, steps, settlementClosed, ...on }: Re
         {model.settlement && !settlementClosed && (
           <Settlement
             settlement={model.settlement}
+            match={null}
             serverOffsetMs={0}
             onReady={on.onCloseSettlement}
             onLeave={on.onLeave}

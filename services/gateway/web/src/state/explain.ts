@@ -12,8 +12,9 @@ import { ActionType } from "../gen/eastwind/type/v1/action_pb";
 import type { WaitModel, WorthModel } from "../model";
 import { kindOf } from "../tiles/notation";
 import { figure } from "../words";
-import { windOf } from "./seats";
-import { itemValue, worthWords } from "./settlement";
+import { factsOf } from "./rulesets";
+import { itemsOf, pointsOf, sumWords } from "./score";
+import { shownDealer, shownPrevailing, windOf } from "./seats";
 
 const REGULAR_KINDS = 34;
 const COPIES = 4;
@@ -41,8 +42,8 @@ export function question(view: TableView): ExplainHandRequest | null {
   if (concealed.length % 3 === 0 || concealed.some((kind) => kind >= REGULAR_KINDS)) return null;
   return create(ExplainHandRequestSchema, {
     ruleset: view.settings.ruleset,
-    seatWind: windOf(seat.seat, view.dealer),
-    prevailingWind: view.prevailingWind,
+    seatWind: windOf(seat.seat, shownDealer(view)),
+    prevailingWind: shownPrevailing(view),
     holding: create(HoldingSchema, { concealed, melds: seat.melds, bonus: seat.bonus.map(kindOf) }),
     unseen: unseenOf(view),
   });
@@ -57,10 +58,6 @@ export function questionKey(asked: ExplainHandRequest): string {
   );
 }
 
-function itemsOf(items: HandScore["items"]): WorthModel["patterns"] {
-  return items.map((item) => ({ name: item.name, value: itemValue(item) }));
-}
-
 function better(a: HandScore | undefined, b: HandScore | undefined): HandScore | undefined {
   if (!a || !b) return a ?? b;
   return b.total > a.total ? b : a;
@@ -69,30 +66,32 @@ function better(a: HandScore | undefined, b: HandScore | undefined): HandScore |
 /** What the hand is worth as it stands; a win that is on offer says so itself. */
 export function worthOf(view: TableView, answer: ExplainHandResponse | null): WorthModel | null {
   const minimum = answer?.minimum ?? 0;
+  const { unit } = factsOf(view.settings?.ruleset);
   const offered = view.decision?.options.find(({ action }) => action?.type === ActionType.WIN)?.score;
   if (offered) {
-    const total = minimum > 0 ? `${figure(offered.value)} of ${figure(minimum)} faan` : worthWords(offered);
+    const total = minimum > 0 ? `${figure(offered.value)} of ${figure(minimum)} ${unit}` : sumWords(offered, unit);
     return { patterns: itemsOf(offered.items), total, mayWin: true, reason: "" };
   }
   if (!answer) return null;
   const scale = (value: number) =>
-    minimum > 0 ? `${figure(value)} of ${figure(minimum)} faan` : `${figure(value)} faan`;
+    minimum > 0 ? `${figure(value)} of ${figure(minimum)} ${unit}` : `${figure(value)} ${unit}`;
   const onDiscard = answer.waits.map((wait) => wait.onDiscard).reduce(better, undefined);
   const onSelfDraw = answer.waits.map((wait) => wait.onSelfDraw).reduce(better, undefined);
   if (answer.waits.length > 0 && onDiscard) {
     const short = minimum - onDiscard.total;
     return {
       patterns: itemsOf(onDiscard.items),
-      total: scale(onDiscard.value),
+      total: minimum > 0 ? scale(onDiscard.value) : sumWords(onDiscard, unit),
       mayWin: onDiscard.legal,
       reason: onDiscard.legal
         ? ""
         : onSelfDraw?.legal
           ? "By self-draw only: a discard is not worth enough."
-          : `${figure(short)} faan short on every tile that it waits for.`,
+          : `${figure(short)} ${unit} short on every tile that it waits for.`,
     };
   }
-  const sum = answer.certain.reduce((total, { amount }) => total + amount, 0);
+  const sum =
+    unit === "faan" ? answer.certain.reduce((total, { amount }) => total + amount, 0) : pointsOf(answer.certain);
   const away = answer.distance;
   return {
     patterns: itemsOf(answer.certain),

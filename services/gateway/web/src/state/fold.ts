@@ -18,16 +18,12 @@ import { RiverTileSchema, type SeatView, TablePhase, type TableView } from "../g
 import { BotLevel, Speed } from "../gen/eastwind/type/v1/settings_pb";
 import { type Meld, MeldKind } from "../gen/eastwind/type/v1/tile_pb";
 import { kindOf, type TileId } from "../tiles/notation";
+import { factsOf } from "./rulesets";
 
 const SEATS = 4;
 const DEALT = 13;
 const TILES = 144;
-/** Tiles set apart for kongs, by ruleset (classical §2.2); the others have none. */
-const KONG_BOXES: Readonly<Record<string, number>> = { classical: 16 };
 const FIRST_BONUS: TileId = 136;
-
-/** What the fold has to remember and a view does not say: the seals given for the hand after the coming one, by seat. */
-export type NextSeals = Uint8Array[];
 
 const RESERVES_MS: Record<Speed, number> = {
   [Speed.UNSPECIFIED]: 0,
@@ -39,7 +35,7 @@ const RESERVES_MS: Record<Speed, number> = {
 };
 
 /** Changes `view` by what its viewer was told. An event of a later server that is not known changes nothing. */
-export function applyEvent(view: TableView, { event }: TableEvent, next: NextSeals): void {
+export function applyEvent(view: TableView, { event }: TableEvent): void {
   switch (event.case) {
     case "seatTaken": {
       const seat = seatOf(view, event.value.seat);
@@ -50,7 +46,7 @@ export function applyEvent(view: TableView, { event }: TableEvent, next: NextSea
       return;
     }
     case "seatReleased":
-      return releaseSeat(view, event.value.seat, next);
+      return releaseSeat(view, event.value.seat);
     case "seatLeaving":
       seatOf(view, event.value.seat).leaving = true;
       return;
@@ -65,14 +61,16 @@ export function applyEvent(view: TableView, { event }: TableEvent, next: NextSea
       view.commitment = event.value.commitment;
       setOptional(view, "readyDeadlineMs", event.value.deadlineMs);
       for (const seat of view.seats) seat.ready = false;
-      next.length = 0;
       return;
-    case "seatReady":
-      seatOf(view, event.value.seat).ready = true;
-      next[event.value.seat] = event.value.nextCommitment;
+    case "seatReady": {
+      const seat = seatOf(view, event.value.seat);
+      seat.ready = true;
+      // The number that was sealed before is revealed; what counts from here on is the seal of the next.
+      seat.nonceCommitment = event.value.nextCommitment;
       return;
+    }
     case "handStarted":
-      return startHand(view, event.value, next);
+      return startHand(view, event.value);
     case "tilesDealt":
       view.wallCount -= SEATS * DEALT;
       view.seats.forEach((seat, number) => {
@@ -164,7 +162,7 @@ function clearDiscard(view: TableView): void {
   delete view.lastDiscardSeat;
 }
 
-function releaseSeat(view: TableView, number: number, next: NextSeals): void {
+function releaseSeat(view: TableView, number: number): void {
   const seat = seatOf(view, number);
   delete seat.player;
   seat.points = view.startingPoints;
@@ -172,25 +170,23 @@ function releaseSeat(view: TableView, number: number, next: NextSeals): void {
   if (view.phase === TablePhase.READY) {
     view.commitment = new Uint8Array();
     delete view.readyDeadlineMs;
-    for (const each of view.seats) {
-      // Numbers that were revealed are spent.
-      if (each.ready) each.nonceCommitment = next[each.seat] ?? new Uint8Array();
-      each.ready = false;
-    }
-    next.length = 0;
+    for (const each of view.seats) each.ready = false;
   }
   seat.nonceCommitment = new Uint8Array();
   view.phase = TablePhase.WAITING;
 }
 
-function startHand(view: TableView, event: HandStarted, next: NextSeals): void {
+function startHand(view: TableView, event: HandStarted): void {
   view.phase = TablePhase.PLAYING;
   view.hand = event.hand;
   view.dealer = event.dealer;
   view.prevailingWind = event.prevailingWind;
   view.commitment = event.commitment;
-  view.kongBoxCount = KONG_BOXES[view.settings?.ruleset ?? ""] ?? 0;
-  view.wallCount = TILES - view.kongBoxCount;
+  view.handDealer = event.dealer;
+  view.handPrevailingWind = event.prevailingWind;
+  const { kongBox, matchChanges } = factsOf(view.settings?.ruleset);
+  view.kongBoxCount = kongBox;
+  view.wallCount = TILES - kongBox;
   clearDiscard(view);
   delete view.won;
   delete view.drawn;
@@ -198,11 +194,11 @@ function startHand(view: TableView, event: HandStarted, next: NextSeals): void {
   delete view.pendingKong;
   delete view.readyDeadlineMs;
   const allHuman = view.seats.every(({ player }) => player && player.botLevel === BotLevel.UNSPECIFIED);
-  view.unitRated = allHuman && (view.settings?.rated ?? false);
+  // A match is rated or not as a whole, by who began it.
+  if (event.hand === 1 || matchChanges === null) view.unitRated = allHuman && (view.settings?.rated ?? false);
   const reserve = RESERVES_MS[view.settings?.speed ?? Speed.UNSPECIFIED] ?? 0;
   for (const seat of view.seats) {
     seat.ready = false;
-    seat.nonceCommitment = next[seat.seat] ?? new Uint8Array();
     seat.reserveMs = reserve;
     seat.tileCount = 0;
     seat.tiles = [];
@@ -212,7 +208,6 @@ function startHand(view: TableView, event: HandStarted, next: NextSeals): void {
     seat.originalCall = false;
     delete seat.drawn;
   }
-  next.length = 0;
 }
 
 function drawTile(view: TableView, event: TileDrawn): void {
@@ -298,7 +293,7 @@ function settleHand(view: TableView, event: HandSettled): void {
     }
   });
   view.settled = event;
-  // The deal stays after the dealer's win and a drawn hand, and passes otherwise (hkos-3-v1 §1.10).
+  // The deal stays after the dealer's win and a drawn hand, and passes otherwise (hkos-3-v1 §1.10, classical §2.1).
   if (event.winner !== undefined && event.winner !== view.dealer) {
     view.dealer = (view.dealer + 1) % SEATS;
     view.dealerChanges += 1;

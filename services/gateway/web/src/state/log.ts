@@ -30,7 +30,7 @@ export function logLine(view: TableView, { event }: TableEvent, id: string): Log
     case "bonusExposed":
       return line(event.value.seat, () => `${shortName(kindOf(event.value.tile))}, replaced`);
     case "tileDiscarded":
-      return line(event.value.seat, (who) => discardWords(who, event.value.tile));
+      return line(event.value.seat, (who) => discardWords(who, event.value.tile, event.value.originalCall));
     case "meldClaimed":
       return line(event.value.seat, () => words(event.value.meld));
     case "kongDeclared":

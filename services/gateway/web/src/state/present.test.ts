@@ -8,13 +8,17 @@ import { question, questionKey, unseenOf, waitsOf, worthOf } from "./explain";
 import { type Surroundings, tableModel } from "./present";
 import { actionOf, discardOf, promptOf } from "./prompt";
 import { type Recording, recordings } from "./recordings";
+import { shownDealer } from "./seats";
 import { afterUpdate, GAP, type TableState, withPending } from "./table";
 
 const around: Surroundings = {
   connection: "live",
   latencyMs: null,
   serverOffsetMs: 0,
-  rulesets: new Map([["hkos-3-v1", "Hong Kong Old Style"]]),
+  rulesets: new Map([
+    ["hkos-3-v1", "Hong Kong Old Style"],
+    ["classical", "Chinese Classical"],
+  ]),
   switches: { sort: true, passClaims: false, takeWins: false },
   worth: null,
   waits: [],
@@ -63,6 +67,7 @@ test("on the own turn every own tile may be discarded, equal ones too", () => {
   expect(turns.length).toBeGreaterThan(0);
   for (const state of turns) {
     const own = state.view.viewer === undefined ? undefined : state.view.seats[state.view.viewer];
+    if (own?.originalCall) continue;
     expect([...(promptOf(state)?.discards ?? [])].sort()).toEqual([...(own?.tiles ?? [])].sort());
   }
 });
@@ -79,7 +84,7 @@ test("seat winds follow the dealer of the hand that is shown, also in its settle
     const winds = model.settlement?.seats.map(({ wind }) => wind) ?? [];
     expect([...winds].sort()).toEqual([0, 1, 2, 3]);
     const dealer = model.seats.find(({ wind }) => wind === 0);
-    expect(dealer && (dealer.place + (state.view.viewer ?? 0)) % 4).toBe(state.played.dealer);
+    expect(dealer && (dealer.place + (state.view.viewer ?? 0)) % 4).toBe(shownDealer(state.view));
   }
 });
 
@@ -91,8 +96,8 @@ test("changes in a settlement add to nothing and a win says who pays", () => {
   for (const settlement of settled) {
     expect(settlement.seats.reduce((sum, { change }) => sum + change, 0)).toBe(0);
     for (const win of settlement.wins) {
-      expect(win.total).toMatch(/^\d+ faan$/);
-      expect(win.payment).toMatch(/ points from /);
+      expect(win.total).toMatch(/^\d+ faan$| = \d+ points$/);
+      expect(win.payment !== "" || settlement.payments.length > 0).toBe(true);
       expect(win.tiles.length % 3).toBe(1);
       expect(win.tiles).not.toContain(win.winning);
     }

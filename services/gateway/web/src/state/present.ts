@@ -14,15 +14,16 @@ import type {
   Switches,
   TableModel,
   WaitModel,
-  Wind,
   WorthModel,
 } from "../model";
 import { PLACES } from "../model";
 import { kindOf, shortName } from "../tiles/notation";
 import { meldModel } from "./melds";
 import { promptOf } from "./prompt";
-import { bottomSeat, isComputer, nameOf, placeOf, seatAt, windOf } from "./seats";
+import { factsOf } from "./rulesets";
+import { bottomSeat, isComputer, nameOf, placeOf, seatAt, shownDealer, shownPrevailing, windOf } from "./seats";
 import { closedWords, settlementModel } from "./settlement";
+import { matchModel } from "./sheet";
 import { shownView, type TableState } from "./table";
 
 export const SPEED_NAMES: Record<Speed, SpeedName> = {
@@ -57,9 +58,12 @@ export function tableModel(state: TableState, around: Surroundings): TableModel 
     connection: around.connection,
     latencyMs: around.latencyMs,
     serverOffsetMs: around.serverOffsetMs,
-    prevailing: state.played.prevailing as Wind,
+    prevailing: shownPrevailing(view),
     hand: view.hand,
     wallCount: view.wallCount,
+    kongBoxCount: factsOf(view.settings?.ruleset).kongBox > 0 ? view.kongBoxCount : null,
+    watching: view.viewer === undefined,
+    match: matchModel(view, state.sheet),
     seats: seats as unknown as TableModel["seats"],
     lastDiscard: lastSeat === undefined ? null : { place: placeOf(view, lastSeat), index: river.length - 1 },
     prompt: view.phase === TablePhase.PLAYING ? promptOf(state) : null,
@@ -69,7 +73,7 @@ export function tableModel(state: TableState, around: Surroundings): TableModel 
     switches: around.switches,
     settlement: settlementModel(state),
     gathering: gatheringModel(state, around.code),
-    notice: state.notice || robbingWords(view) || closingWords(view),
+    notice: state.notice || robbingWords(view) || openingWords(view) || closingWords(view),
   };
 }
 
@@ -89,7 +93,7 @@ function clockOf(decision: DecisionView): ClockModel | null {
   return {
     baseMs: decision.baseMs,
     baseEndsAt,
-    reserveMs: decision.kind === DecisionKind.TURN ? Math.max(0, Number(decision.deadlineMs) - baseEndsAt) : 0,
+    reserveMs: Math.max(0, Number(decision.deadlineMs) - baseEndsAt),
   };
 }
 
@@ -109,7 +113,7 @@ function seatModel(state: TableState, view: TableView, place: Place, around: Sur
   const hiddenDrawn = seat.tiles.length === 0 && seat.tileCount % 3 === 2;
   return {
     place,
-    wind: windOf(seat.seat, state.played.dealer),
+    wind: windOf(seat.seat, shownDealer(view)),
     name: nameOf(view, seat.seat),
     presence: own ? "present" : presenceOf(seat),
     deciding,
@@ -118,9 +122,14 @@ function seatModel(state: TableState, view: TableView, place: Place, around: Sur
     clock: deciding && decision ? clockOf(decision) : null,
     holding: holdingOf(state, seat, own && !around.switches.sort, hiddenDrawn),
     drawn: drawn ?? (hiddenDrawn ? "hidden" : null),
-    river: seat.river.map(({ tile, claimedBy }) => ({ tile, claimed: claimedBy !== undefined })),
+    river: seat.river.map(({ tile, claimedBy, originalCall }) => ({
+      tile,
+      claimed: claimedBy !== undefined,
+      called: originalCall,
+    })),
     melds: seat.melds.map((meld) => meldModel(view, meld)),
     bonus: seat.bonus,
+    called: seat.originalCall,
   };
 }
 
@@ -154,6 +163,13 @@ function gatheringModel({ view, readySent }: TableState, code: string): Gatherin
 function closingWords(view: TableView): string {
   return view.phase === TablePhase.CLOSED && !view.settled
     ? `${closedWords(view.closeReason)} Leave it for another.`
+    : "";
+}
+
+/** Who is asked in the opening round is told nobody else (classical §2.3). */
+function openingWords({ decision }: TableView): string {
+  return decision?.kind === DecisionKind.OPENING_KONG
+    ? "Before the first discard: declare a concealed kong, or continue."
     : "";
 }
 

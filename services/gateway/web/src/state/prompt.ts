@@ -1,10 +1,14 @@
 import { create } from "@bufbuild/protobuf";
+import { DecisionKind } from "../gen/eastwind/table/v1/event_pb";
 import type { DecisionView, TableView } from "../gen/eastwind/table/v1/view_pb";
 import { type Action, ActionSchema, ActionType } from "../gen/eastwind/type/v1/action_pb";
 import type { Choice, Prompt } from "../model";
 import { kindOf, runRanks, type TileId } from "../tiles/notation";
-import { worthWords } from "./settlement";
+import { factsOf } from "./rulesets";
+import { worthWords } from "./score";
 import type { TableState } from "./table";
+
+type DiscardType = ActionType.DISCARD | ActionType.ORIGINAL_CALL;
 
 /** A choice keeps its place in the list of options as its id. */
 function choiceId(index: number): string {
@@ -17,7 +21,7 @@ function choiceAction(view: TableView, action: Action, worth: string): Choice["a
     case ActionType.WIN:
       return { type: "win", worth };
     case ActionType.PASS:
-      return { type: "pass" };
+      return { type: "pass", opening: view.decision?.kind === DecisionKind.OPENING_KONG };
     case ActionType.CHOW:
       return { type: "chow", tiles: withDiscard };
     case ActionType.PUNG:
@@ -49,7 +53,11 @@ export function promptOf(state: TableState): Prompt | null {
   const choices: Choice[] = [];
   decision.options.forEach(({ action, score }, index) => {
     if (!action) return;
-    const told = choiceAction(state.view, action, score ? worthWords(score) : "");
+    const told = choiceAction(
+      state.view,
+      action,
+      score ? worthWords(score, factsOf(state.view.settings?.ruleset).unit) : "",
+    );
     if (!told) return;
     const choice = { id: choiceId(index), action: told };
     if (seen.has(looks(choice))) return;
@@ -59,15 +67,16 @@ export function promptOf(state: TableState): Prompt | null {
   return {
     id: `${state.view.hand}.${decision.decision}`,
     choices,
-    discards: discardsOf(state.view),
+    discards: discardsOf(state.view, ActionType.DISCARD),
+    calls: discardsOf(state.view, ActionType.ORIGINAL_CALL),
     answered: state.pending !== null,
   };
 }
 
-/** The own tiles that may be discarded: of equal tiles only one is offered, and each may stand for it. */
-function discardsOf({ decision, seats, viewer }: TableView): readonly TileId[] {
+/** The own tiles that may be discarded so: of equal tiles only one is offered, and each may stand for it. */
+function discardsOf({ decision, seats, viewer }: TableView, type: DiscardType): readonly TileId[] {
   const offered = (decision?.options ?? []).flatMap(({ action }) =>
-    action?.type === ActionType.DISCARD ? action.tiles.slice(0, 1) : [],
+    action?.type === type ? action.tiles.slice(0, 1) : [],
   );
   const own = viewer === undefined ? undefined : seats[viewer];
   if (!own || own.originalCall) return offered;
@@ -81,7 +90,8 @@ export function actionOf(decision: DecisionView | undefined, id: string): Action
   return decision?.options[index]?.action ?? null;
 }
 
-/** The discard of an own tile; null when it may not be discarded now. */
-export function discardOf(view: TableView, tile: TileId): Action | null {
-  return discardsOf(view).includes(tile) ? create(ActionSchema, { type: ActionType.DISCARD, tiles: [tile] }) : null;
+/** The discard of an own tile, with an Original Call if `call`; null when it may not be discarded so now. */
+export function discardOf(view: TableView, tile: TileId, call = false): Action | null {
+  const type = call ? ActionType.ORIGINAL_CALL : ActionType.DISCARD;
+  return discardsOf(view, type).includes(tile) ? create(ActionSchema, { type, tiles: [tile] }) : null;
 }

@@ -1,4 +1,4 @@
-import type { SeatView, TableView } from "../gen/eastwind/table/v1/view_pb";
+import { type SeatView, TablePhase, type TableView } from "../gen/eastwind/table/v1/view_pb";
 import { BotLevel } from "../gen/eastwind/type/v1/settings_pb";
 import type { Place, Wind } from "../model";
 
@@ -21,6 +21,21 @@ export function seatAt(view: TableView, place: Place): SeatView {
 
 export function windOf(seat: number, dealer: number): Wind {
   return ((seat - dealer + SEATS) % SEATS) as Wind;
+}
+
+/** Whether the view shows a hand, running or finished, and not only the one to come. */
+function showsHand(view: TableView): boolean {
+  return view.phase === TablePhase.PLAYING || view.settled !== undefined || view.hand > 1;
+}
+
+/** The dealer of the hand that is shown: between two hands that of the finished one. */
+export function shownDealer(view: TableView): number {
+  return showsHand(view) ? view.handDealer : view.dealer;
+}
+
+/** The prevailing wind of the hand that is shown. */
+export function shownPrevailing(view: TableView): Wind {
+  return (showsHand(view) ? view.handPrevailingWind : view.prevailingWind) as Wind;
 }
 
 /** "You", or the name of who sits there. */

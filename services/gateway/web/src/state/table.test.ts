@@ -11,6 +11,8 @@ import {
 } from "../gen/eastwind/table/v1/view_pb";
 import { ActionType } from "../gen/eastwind/type/v1/action_pb";
 import { type Recording, recordings } from "./recordings";
+import { factsOf } from "./rulesets";
+import { shownDealer } from "./seats";
 import {
   afterRatings,
   afterRefusal,
@@ -31,6 +33,11 @@ function told(state: TableState | null, update: TableUpdate): TableState {
   const next = afterUpdate(state, update);
   if (next === GAP) throw new Error("a recording has no gaps");
   return next;
+}
+
+/** An update that only says who is connected. */
+function connectedNow({ view, sequence }: TableState): TableUpdate {
+  return create(TableUpdateSchema, { tableId: view.tableId, sequence, connected: [true, true, true, true] });
 }
 
 /** A view as text. The decision comes with the update around it, and is compared there. */
@@ -96,8 +103,10 @@ test("what a viewer was told of a hand agrees with its wall", async () => {
     expect(state.wall).toBe("checking");
     const wall = view.settled?.wall;
     if (!wall || !witness?.draws) throw new Error("the hand was watched from its deal");
-    const opened = { ...wall, tableId: view.tableId, ruleset: "hkos-3-v1" };
-    const seen = { ...witness, draws: witness.draws, seat: recording.viewer, nonce: null };
+    const ruleset = view.settings?.ruleset ?? "";
+    const opened = { ...wall, tableId: view.tableId, ruleset };
+    const { kongBox } = factsOf(ruleset);
+    const seen = { ...witness, draws: witness.draws, kongBox, seat: recording.viewer, nonce: null };
     expect(witness.draws.length).toBeGreaterThan(20);
     expect(await wallHolds(opened, seen)).toBe(true);
     expect(await wallHolds({ ...opened, hand: opened.hand + 1 }, seen)).toBe(false);
@@ -121,13 +130,16 @@ test("a hand that was joined halfway is checked by its seal and numbers", async 
   expect(state.wall).toBe("checking");
   expect(state.witness.draws).toBeNull();
   const opened = { ...wall, tableId: state.view.tableId, ruleset: "hkos-3-v1" };
-  expect(await wallHolds(opened, { ...state.witness, draws: [], seat: recording.viewer, nonce: null })).toBe(true);
+  const seen = { ...state.witness, draws: [], kongBox: 0, seat: recording.viewer, nonce: null };
+  expect(await wallHolds(opened, seen)).toBe(true);
 });
 
 test("after the settlement the shown hand keeps its dealer, and the coming hand is the next", () => {
   const recording = seated()[0] as Recording;
   const state = played(recording, settled);
-  expect(state.played.hand).toBe(state.view.hand);
+  const started = recording.updates.flatMap(({ events }) => events.map(({ event }) => event));
+  const first = started.find((event) => event.case === "handStarted");
+  expect(first?.case === "handStarted" && first.value.dealer).toBe(shownDealer(state.view));
   expect(comingHand(state.view)).toBe(state.view.hand + 1);
 });
 
@@ -202,4 +214,13 @@ test("ratings that changed are kept with what they were", () => {
   const after = afterRatings(state, create(RatingsChangedSchema, { tableId: state.view.tableId, changes }));
   expect(after.ratings.get("account-0")).toEqual({ value: 1512, provisional: true });
   expect(after.steps.get("account-0")?.before.value).toBe(1500);
+});
+
+test("news of who is connected leave the running decision as it is", () => {
+  for (const recording of seated()) {
+    const state = played(recording, ({ view }) => (view.decision?.options.length ?? 0) > 0);
+    const after = told(state, connectedNow(state));
+    expect(after.view.decision).toEqual(state.view.decision);
+    expect(after.view.seats.every(({ connected }) => connected)).toBe(true);
+  }
 });

@@ -1,16 +1,19 @@
-import { choiceKeys } from "../keys";
+import { CALL_KEY, choiceKeys } from "../keys";
 import type { Choice } from "../model";
 import { choiceDetail, choiceName, choiceVerb } from "../words";
-import { bestChoice, slots } from "./layout";
+import { bestChoice, CALL_COLUMN, slots } from "./layout";
 
 interface ActionsProps {
   choices: readonly Choice[];
   answered: boolean;
   onChoose: (id: string) => void;
+  /** Whether the next discard carries an Original Call; null when none may. */
+  calling: boolean | null;
+  onCalling: (calling: boolean) => void;
 }
 
 /** The choices above the own tiles, each kind always in its own column. */
-export function Actions({ choices, answered, onChoose }: ActionsProps) {
+export function Actions({ choices, answered, onChoose, calling, onCalling }: ActionsProps) {
   const keys = choiceKeys(choices);
   const best = bestChoice(choices);
   return (
@@ -37,6 +40,23 @@ export function Actions({ choices, answered, onChoose }: ActionsProps) {
           </button>
         );
       })}
+      {calling !== null && (
+        <button
+          type="button"
+          class={`action call${calling ? " on" : ""}`}
+          style={`--slot:${CALL_COLUMN};--level:0`}
+          disabled={answered}
+          aria-pressed={calling}
+          aria-keyshortcuts={CALL_KEY}
+          title="Your hand is frozen from then on: only a win changes it, and it is worth one double more."
+          onClick={() => onCalling(!calling)}
+        >
+          <span class="label">
+            <span class="verb">Original Call</span>
+          </span>
+          <kbd>{CALL_KEY}</kbd>
+        </button>
+      )}
     </div>
   );
 }

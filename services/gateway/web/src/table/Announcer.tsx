@@ -35,5 +35,6 @@ function promptWords({ prompt, seats, settlement }: TableModel): string {
   if (prompt.discards.length === 0) return `You may: ${choices}.`;
   const drawn = seats[0].drawn;
   const drew = typeof drawn === "number" ? `You drew ${spokenName(kindOf(drawn))}. ` : "";
-  return `${drew}Your turn. ${choices ? `You may: ${choices}, or discard.` : "Choose a tile to discard."}`;
+  const call = prompt.calls.length > 0 ? " A discard that leaves you ready may carry an Original Call." : "";
+  return `${drew}Your turn. ${choices ? `You may: ${choices}, or discard.` : "Choose a tile to discard."}${call}`;
 }

@@ -48,7 +48,14 @@ export function Board({ model, children }: BoardProps) {
       <OtherHand seat={seats[2]} place={2} />
       <OtherHand seat={seats[3]} place={3} />
       {seats.map((seat) => (
-        <Plate key={seat.place} seat={seat} own={seat.place === 0} serverOffsetMs={model.serverOffsetMs} live={live} />
+        <Plate
+          key={seat.place}
+          seat={seat}
+          own={seat.place === 0}
+          serverOffsetMs={model.serverOffsetMs}
+          live={live}
+          fromZero={model.match === null}
+        />
       ))}
       {model.notice && (
         <p class="notice" role="alert">

@@ -9,12 +9,14 @@ interface PlateProps {
   live: boolean;
   /** The table waits for the reader: the accent is his. */
   own: boolean;
+  /** Points begin at nothing, so that their sign counts. */
+  fromZero: boolean;
 }
 
 const STATES = { present: "", away: "away", computer: "computer", empty: "" } as const;
 
 /** Who sits there: wind (the dealer's filled), name, state, rating, points, the clock that runs, and the bonus tiles. */
-export function Plate({ seat, serverOffsetMs, live, own }: PlateProps) {
+export function Plate({ seat, serverOffsetMs, live, own, fromZero }: PlateProps) {
   const dealer = seat.wind === 0;
   const state = STATES[seat.presence] || (seat.deciding && !own ? "thinking" : "");
   return (
@@ -28,15 +30,24 @@ export function Plate({ seat, serverOffsetMs, live, own }: PlateProps) {
             <bdi>{seat.name}</bdi>
             {state && <i class={`state ${seat.presence}`}>{state}</i>}
           </span>
-          {seat.rating && (
-            <span class="rating">
-              {figure(seat.rating.value)}
-              {seat.rating.provisional && <abbr title="provisional rating"> ?</abbr>}
+          {(seat.rating || seat.called) && (
+            <span class="under">
+              {seat.rating && (
+                <span class="rating">
+                  {figure(seat.rating.value)}
+                  {seat.rating.provisional && <abbr title="provisional rating"> ?</abbr>}
+                </span>
+              )}
+              {seat.called && (
+                <b class="called" title="Original Call: the hand is frozen">
+                  called
+                </b>
+              )}
             </span>
           )}
         </span>
         <span class="points" title="points">
-          {signed(seat.points)}
+          {fromZero ? signed(seat.points) : figure(seat.points)}
         </span>
         {seat.clock && <Clock clock={seat.clock} serverOffsetMs={serverOffsetMs} live={live} />}
       </div>

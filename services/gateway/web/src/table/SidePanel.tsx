@@ -4,6 +4,7 @@ import type { HandSwitch, TableModel } from "../model";
 import { spokenName } from "../tiles/notation";
 import { Tile } from "../tiles/Tile";
 import { unseenWords } from "../words";
+import { ScoreSheet } from "./ScoreSheet";
 
 interface SidePanelProps {
   model: TableModel;
@@ -20,7 +21,29 @@ const SWITCHES: readonly { readonly name: HandSwitch; readonly label: string }[]
 
 /** What the hand is worth and waits for, what has happened, and the switches. */
 export function SidePanel({ model, onSwitch, children }: SidePanelProps) {
-  const { worth, waits, log, switches } = model;
+  const { worth, waits, log, switches, match, watching } = model;
+  return (
+    <>
+      {!watching && <OwnWorth worth={worth} waits={waits} />}
+      <section class="log-section">
+        <h2>This hand</h2>
+        <Log lines={log} />
+      </section>
+      {match && (
+        <section class="sheet-section">
+          <h2>This match</h2>
+          <ScoreSheet match={match} />
+        </section>
+      )}
+      <section class="switches">
+        {!watching && <HandSwitches switches={switches} onSwitch={onSwitch} />}
+        {children}
+      </section>
+    </>
+  );
+}
+
+function OwnWorth({ worth, waits }: Pick<TableModel, "worth" | "waits">) {
   return (
     <>
       <section class="worth-section">
@@ -61,26 +84,26 @@ export function SidePanel({ model, onSwitch, children }: SidePanelProps) {
           ))}
         </ul>
       </section>
-      <section class="log-section">
-        <h2>This hand</h2>
-        <Log lines={log} />
-      </section>
-      <section class="switches">
-        {SWITCHES.map(({ name, label }) => (
-          <label key={name}>
-            <span>{label}</span>
-            <input
-              type="checkbox"
-              role="switch"
-              checked={switches[name]}
-              aria-checked={switches[name]}
-              onChange={(event) => onSwitch(name, event.currentTarget.checked)}
-            />
-          </label>
-        ))}
-        <p class="quiet scope">The last two end with this hand.</p>
-        {children}
-      </section>
+    </>
+  );
+}
+
+function HandSwitches({ switches, onSwitch }: Pick<TableModel, "switches"> & Pick<SidePanelProps, "onSwitch">) {
+  return (
+    <>
+      {SWITCHES.map(({ name, label }) => (
+        <label key={name}>
+          <span>{label}</span>
+          <input
+            type="checkbox"
+            role="switch"
+            checked={switches[name]}
+            aria-checked={switches[name]}
+            onChange={(event) => onSwitch(name, event.currentTarget.checked)}
+          />
+        </label>
+      ))}
+      <p class="quiet scope">The last two end with this hand.</p>
     </>
   );
 }

@@ -8,7 +8,7 @@ import { Actions } from "./Actions";
 import { Announcer } from "./Announcer";
 import { Board } from "./Board";
 import { Gathering } from "./Gathering";
-import { OwnHand } from "./OwnHand";
+import { HiddenHand, OwnHand } from "./OwnHand";
 import { Settlement } from "./Settlement";
 import { SidePanel } from "./SidePanel";
 import { TableHeader } from "./TableHeader";
@@ -16,7 +16,7 @@ import { readyAsked, useTableKeys } from "./useTableKeys";
 
 export interface TableHandlers {
   onChoose: (promptId: string, choiceId: string) => void;
-  onDiscard: (promptId: string, tile: TileId) => void;
+  onDiscard: (promptId: string, tile: TileId, call: boolean) => void;
   onReady: () => void;
   /** Fills the free seats with computers. */
   onFill: () => void;
@@ -36,6 +36,7 @@ interface TableProps extends TableHandlers {
 export function Table({ model, sound, look, ...on }: TableProps) {
   const [selected, setSelected] = useState<TileId | null>(null);
   const [panelOpen, setPanelOpen] = useState(false);
+  const [callingFor, setCallingFor] = useState("");
   const [settlementClosed, setSettlementClosed] = useState("");
   const once = useRef(new Once());
   const readyOnce = useRef(new Once());
@@ -45,6 +46,11 @@ export function Table({ model, sound, look, ...on }: TableProps) {
   const holding = typeof own.holding === "number" ? [] : own.holding;
   const drawn = typeof own.drawn === "number" ? own.drawn : null;
   const tiles = drawn === null ? holding : [...holding, drawn];
+
+  const mayCall = prompt !== null && prompt.calls.length > 0;
+  const calling = mayCall && callingFor === prompt.id;
+  const open = prompt && !prompt.answered ? prompt : null;
+  const discards = open ? (calling ? open.calls : open.discards) : [];
 
   const now = performance.now();
   once.current.follow(prompt?.id ?? null, prompt?.answered ?? false, now);
@@ -59,9 +65,9 @@ export function Table({ model, sound, look, ...on }: TableProps) {
     if (prompt?.choices.some(({ id }) => id === choiceId) && once.current.take()) on.onChoose(prompt.id, choiceId);
   };
   const discard = (tile: TileId) => {
-    if (!prompt?.discards.includes(tile) || !once.current.take()) return;
+    if (!prompt || !discards.includes(tile) || !once.current.take()) return;
     setSelected(null);
-    on.onDiscard(prompt.id, tile);
+    on.onDiscard(prompt.id, tile, calling);
   };
   const ready = () => {
     if (readyOnce.current.take()) on.onReady();
@@ -74,6 +80,8 @@ export function Table({ model, sound, look, ...on }: TableProps) {
         return choose(meaning.id);
       case "ready":
         return readyOnce.current.openFor(at) >= SETTLING_MS ? ready() : undefined;
+      case "call":
+        return setCallingFor(calling || !prompt ? "" : prompt.id);
       case "discard":
         if (selected !== null && once.current.openFor(at) >= SETTLING_MS) discard(selected);
         return;
@@ -100,15 +108,27 @@ export function Table({ model, sound, look, ...on }: TableProps) {
       />
       <main class="board">
         <Board model={model}>
-          <Actions choices={prompt?.choices ?? []} answered={prompt?.answered ?? false} onChoose={choose} />
-          <OwnHand
-            tiles={holding}
-            drawn={drawn}
-            discards={prompt && !prompt.answered ? prompt.discards : []}
-            selected={selected}
-            onSelect={setSelected}
-            onDiscard={discard}
+          <Actions
+            choices={prompt?.choices ?? []}
+            answered={prompt?.answered ?? false}
+            onChoose={choose}
+            calling={mayCall ? calling : null}
+            onCalling={(wanted) => setCallingFor(wanted && prompt ? prompt.id : "")}
           />
+          {typeof own.holding === "number" ? (
+            <HiddenHand count={own.holding} drawn={own.drawn !== null} />
+          ) : (
+            <OwnHand
+              tiles={holding}
+              drawn={drawn}
+              discards={discards}
+              calling={calling}
+              frozen={own.called ?? false}
+              selected={selected}
+              onSelect={setSelected}
+              onDiscard={discard}
+            />
+          )}
         </Board>
         {gathering && !settled && (
           <Gathering gathering={gathering} serverOffsetMs={model.serverOffsetMs} onReady={ready} onFill={on.onFill} />
@@ -116,6 +136,7 @@ export function Table({ model, sound, look, ...on }: TableProps) {
         {settled && (
           <Settlement
             settlement={settled}
+            match={model.match}
             serverOffsetMs={model.serverOffsetMs}
             onReady={ready}
             onLeave={on.onLeave}

@@ -56,6 +56,9 @@ export function claimedTurn(from: Place, owner: Place): Turn {
 
 const COLUMNS: Record<Exclude<Action["type"], "discard">, number> = { pass: 1, chow: 2, pung: 3, kong: 3, win: 4 };
 
+/** The place of the Original Call: that of a chow, which is never offered at the same time. */
+export const CALL_COLUMN = COLUMNS.chow;
+
 export interface Slot {
   readonly choice: Choice;
   /** 1 to 4, from the left. */
@@ -82,7 +85,7 @@ export function slots(choices: readonly Choice[]): readonly Slot[] {
 
 /** The one choice that is filled: a win, else the strongest claim; a kong of one's own is a matter of taste. */
 export function bestChoice(choices: readonly Choice[]): string | null {
-  const isClaim = choices.some(({ action }) => action.type === "pass");
+  const isClaim = choices.some(({ action }) => action.type === "pass" && !action.opening);
   const order: readonly Action["type"][] = isClaim ? ["win", "kong", "pung", "chow"] : ["win"];
   for (const type of order) {
     const found = choices.find(({ action }) => action.type === type);

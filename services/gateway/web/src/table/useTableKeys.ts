@@ -14,6 +14,7 @@ export function useTableKeys(model: TableModel, onKey: (meaning: KeyMeaning) => 
       if (onButton && !target?.closest(".own-tile") && (event.key === "Enter" || event.key === " ")) return;
       const meaning = meaningOf(event.key, {
         choices: model.prompt && !model.prompt.answered ? model.prompt.choices : [],
+        mayCall: model.prompt !== null && !model.prompt.answered && model.prompt.calls.length > 0,
         asksReady: readyAsked(model)?.ready === false,
       });
       if (!meaning) return;
