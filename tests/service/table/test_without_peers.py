@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from eastwind.type.v1 import settings_pb2
+from services.cli.playing import SeatPlayer
 from tests.service.fleet import QUICK, FastClock, StartFleet, easy, open_house
 from tests.service.table.workers import metric
 
@@ -20,11 +21,11 @@ async def test_without_scoring_the_worker_settles_by_itself(start_fleet: StartFl
     await fleet.stop_one("scoring")
     async with open_house(fleet) as house:
         table_id, players = await house.four()
+        seats = [SeatPlayer(player, table_id, easy) for player in players]
         for _ in range(MOST_HANDS):
-            results = await house.play(table_id, players)
-            if results[0][0].won is not None:
+            (result,), *_ = await asyncio.gather(*(seat.play(1) for seat in seats))
+            if result.won is not None:
                 break
-        (result,) = results[0]
         assert result.won is not None
         assert result.settled.winner == result.won.seat
         assert sum(result.settled.changes) == 0
