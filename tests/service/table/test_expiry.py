@@ -47,6 +47,6 @@ async def test_c128_a_table_expires_a_day_after_the_last_action_and_leaves_nothi
         clock.advance(11 * MINUTE_MS)
         address = workers.all[0].http_address
         await metric_reaches(house.http, address, "eastwind_table_moves_total", 2, outcome="discarded")
-        assert not await workers.keys(table_id)
-        assert not await workers.keys(passing)
+        await workers.gone(table_id)
+        await workers.gone(passing)
         assert await workers.keys(again)

@@ -67,6 +67,14 @@ class Workers:
             if cursor == b"0":
                 return found
 
+    async def gone(self, table_id: str) -> None:
+        """Wait until the store holds nothing of a table; matchmaking hears of its end a little later."""
+        async with asyncio.timeout(PATIENCE_S):
+            left = await self.keys(table_id)
+            while left:
+                await asyncio.sleep(0.05)
+                left = await self.keys(table_id)
+
 
 @asynccontextmanager
 async def open_workers(fleet: Fleet, stack: BackingStack) -> AsyncIterator[Workers]:
