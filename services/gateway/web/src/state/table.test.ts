@@ -40,11 +40,6 @@ function connectedNow({ view, sequence }: TableState): TableUpdate {
   return create(TableUpdateSchema, { tableId: view.tableId, sequence, connected: [true, true, true, true] });
 }
 
-/** An update that only says who is connected. */
-function connectedNow({ view, sequence }: TableState): TableUpdate {
-  return create(TableUpdateSchema, { tableId: view.tableId, sequence, connected: [true, true, true, true] });
-}
-
 /** A view as text. The decision comes with the update around it, and is compared there. */
 function text(view: TableView): unknown {
   const copy = clone(TableViewSchema, view);
@@ -219,15 +214,6 @@ test("ratings that changed are kept with what they were", () => {
   const after = afterRatings(state, create(RatingsChangedSchema, { tableId: state.view.tableId, changes }));
   expect(after.ratings.get("account-0")).toEqual({ value: 1512, provisional: true });
   expect(after.steps.get("account-0")?.before.value).toBe(1500);
-});
-
-test("news of who is connected leave the running decision as it is", () => {
-  for (const recording of seated()) {
-    const state = played(recording, ({ view }) => (view.decision?.options.length ?? 0) > 0);
-    const after = told(state, connectedNow(state));
-    expect(after.view.decision).toEqual(state.view.decision);
-    expect(after.view.seats.every(({ connected }) => connected)).toBe(true);
-  }
 });
 
 test("news of who is connected leave the running decision as it is", () => {

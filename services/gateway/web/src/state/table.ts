@@ -3,15 +3,17 @@
 import { clone, create } from "@bufbuild/protobuf";
 import type { SeenDraw } from "../fairness";
 import type { RatingsChanged } from "../gen/eastwind/edge/v1/frames_pb";
-import type { TableEvent } from "../gen/eastwind/table/v1/event_pb";
+import type { BonusExposed, TableEvent } from "../gen/eastwind/table/v1/event_pb";
 import { DrawSource, TableEventSchema } from "../gen/eastwind/table/v1/event_pb";
 import type { TableUpdate, TableView } from "../gen/eastwind/table/v1/view_pb";
 import { DecisionViewSchema, TablePhase, TableViewSchema } from "../gen/eastwind/table/v1/view_pb";
 import { type Action, ActionType } from "../gen/eastwind/type/v1/action_pb";
 import type { LogLine, RatingModel, WallCheck } from "../model";
 import type { TileId } from "../tiles/notation";
-import { applyEvent, type NextSeals } from "./fold";
+import { applyEvent } from "./fold";
 import { logLine } from "./log";
+import { factsOf } from "./rulesets";
+import { type PlayedHand, withHand, withSettled } from "./sheet";
 
 /** A command of which the answer is missing. */
 export interface Pending {
@@ -27,7 +29,12 @@ export interface HandWitness {
   readonly seal: Uint8Array;
   readonly dealt: readonly TileId[];
   /** null when the hand was not watched from its deal: seal and numbers can be checked then, the tiles cannot. */
-  readonly draws: readonly SeenDraw[] | null;
+  readonly draws: readonly WitnessedDraw[] | null;
+}
+
+/** A draw, and whose it was. */
+export interface WitnessedDraw extends SeenDraw {
+  readonly seat: number;
 }
 
 export interface RatingStep {
@@ -39,7 +46,6 @@ export interface TableState {
   readonly view: TableView;
   /** The viewer's sequence; -1 while a gap waits for the whole view. */
   readonly sequence: bigint;
-  readonly nextSeals: NextSeals;
   readonly pending: Pending | null;
   /** The command that said ready, while its answer is missing. */
   readonly readySent: string | null;
@@ -48,8 +54,8 @@ export interface TableState {
   /** null when the seal of the hand is not known. */
   readonly witness: HandWitness | null;
   readonly wall: WallCheck;
-  /** The dealer and the round of the hand that is shown, while the view is on to the next. */
-  readonly played: { readonly hand: number; readonly dealer: number; readonly prevailing: number };
+  /** The finished hands of the running match that are known, by their number. */
+  readonly sheet: readonly PlayedHand[];
   readonly ratings: ReadonlyMap<string, RatingModel>;
   /** Rating changes of the finished hand by account. */
   readonly steps: ReadonlyMap<string, RatingStep>;
@@ -67,10 +73,10 @@ export function afterUpdate(state: TableState | null, update: TableUpdate): Tabl
   if (already < 0n) return GAP;
   const fresh = update.events.slice(Number(already));
   const view = clone(TableViewSchema, state.view);
-  const next: Writable<TableState> = { ...state, view, nextSeals: [...state.nextSeals] };
+  const next: Writable<TableState> = { ...state, view };
   fresh.forEach((event, index) => {
     note(next, event, `${update.sequence}.${index}`);
-    applyEvent(view, event, next.nextSeals);
+    applyEvent(view, event);
     noteAfter(next, event);
   });
   if (update.connected.length > 0) {
@@ -88,11 +94,10 @@ export function afterUpdate(state: TableState | null, update: TableUpdate): Tabl
 function fromView(state: TableState | null, view: TableView, sequence: bigint): TableState {
   const own = view.viewer === undefined ? [] : (view.seats[view.viewer]?.tiles ?? []);
   const before = state?.view.tableId === view.tableId ? state : null;
-  const sameHand = before !== null && before.played.hand === view.hand;
+  const sameHand = before !== null && before.view.hand === view.hand;
   return settlePending({
     view,
     sequence,
-    nextSeals: [],
     pending: before?.pending ?? null,
     readySent: null,
     // The server sends the view anew when it refuses a move: why it did stays on the screen.
@@ -104,23 +109,11 @@ function fromView(state: TableState | null, view: TableView, sequence: bigint): 
         ? { hand: view.hand, dealer: view.dealer, seal: view.commitment, dealt: [], draws: null }
         : null,
     wall: "unavailable",
-    played: sameHand ? before.played : guessPlayed(view),
+    sheet: withSettled(before?.sheet ?? [], view),
     ratings: before?.ratings ?? new Map(),
     steps: sameHand ? before.steps : new Map(),
     arrival: arrange(before?.arrival ?? [], own),
   });
-}
-
-/** The dealer of the hand that a view shows. After the settlement the view is on to the next deal. */
-function guessPlayed(view: TableView): TableState["played"] {
-  const winner = view.settled?.winner;
-  const passed = view.settled !== undefined && winner !== undefined && winner !== view.dealer;
-  const changes = view.dealerChanges - (passed ? 1 : 0);
-  return {
-    hand: view.hand,
-    dealer: passed ? (view.dealer + 3) % 4 : view.dealer,
-    prevailing: passed ? Math.floor(changes / 4) % 4 : view.prevailingWind,
-  };
 }
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
@@ -128,18 +121,21 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] };
 function note(state: Writable<TableState>, event: TableEvent, id: string): void {
   const { event: what } = event;
   if (what.case === "handStarted") {
-    const { hand, dealer, prevailingWind, commitment } = what.value;
+    const { hand, dealer, commitment } = what.value;
     state.log = [];
     state.readySent = null;
     state.notice = "";
     state.steps = new Map();
     state.arrival = [];
     state.wall = "unavailable";
-    state.played = { hand, dealer, prevailing: prevailingWind };
     state.witness = { hand, dealer, seal: commitment, dealt: [], draws: [] };
   }
   const line = logLine(state.view, event, id);
   if (line) state.log = [...state.log, line];
+  if (what.case === "handSettled") {
+    const { winner, changes } = what.value;
+    state.sheet = withHand(state.sheet, { hand: state.view.hand, winner: winner ?? null, changes });
+  }
   if (!state.witness) return;
   if (what.case === "handSettled") state.wall = "checking";
   const { draws } = state.witness;
@@ -147,22 +143,28 @@ function note(state: Writable<TableState>, event: TableEvent, id: string): void 
   if (what.case === "tilesDealt") {
     const own = state.view.viewer === undefined ? [] : (what.value.hands[state.view.viewer]?.tiles ?? []);
     state.witness = { ...state.witness, dealt: own };
-  } else if (what.case === "tileDrawn" && state.view.kongBoxCount === 0) {
-    const draw = { fromBack: what.value.source !== DrawSource.WALL, tile: what.value.tile ?? null };
+  } else if (what.case === "tileDrawn") {
+    const { seat, tile, source } = what.value;
+    const draw = { from: drawnFrom(state.view, source), tile: tile ?? null, seat };
     state.witness = { ...state.witness, draws: [...draws, draw] };
-  } else if (what.case === "bonusExposed") {
-    state.witness = { ...state.witness, draws: withBonus(draws, what.value.tile) };
+  } else if (what.case === "bonusExposed" && state.view.seats.some(({ river }) => river.length > 0)) {
+    state.witness = { ...state.witness, draws: withBonus(draws, what.value) };
   }
 }
 
+function drawnFrom({ settings }: TableView, source: DrawSource): SeenDraw["from"] {
+  const { kongFrom, bonusFrom } = factsOf(settings?.ruleset);
+  if (source === DrawSource.KONG) return kongFrom;
+  return source === DrawSource.BONUS ? bonusFrom : "front";
+}
+
 /**
- * A bonus tile that is laid open after an ordinary draw, or its replacement, is the tile that was drawn. Before the first
- * ordinary draw it may as well be one that was dealt.
+ * A bonus tile that a seat lays open right after its draw is the tile that was drawn. Before the first discard it may as
+ * well be one that was dealt.
  */
-function withBonus(draws: readonly SeenDraw[], tile: TileId): readonly SeenDraw[] {
+function withBonus(draws: readonly WitnessedDraw[], { seat, tile }: BonusExposed): readonly WitnessedDraw[] {
   const last = draws.at(-1);
-  const dealing = draws.every(({ fromBack }) => fromBack);
-  return last && last.tile === null && !dealing ? [...draws.slice(0, -1), { ...last, tile }] : draws;
+  return last && last.tile === null && last.seat === seat ? [...draws.slice(0, -1), { ...last, tile }] : draws;
 }
 
 function noteAfter(state: Writable<TableState>, { event }: TableEvent): void {
@@ -225,14 +227,21 @@ export function afterRatings(state: TableState, { changes }: RatingsChanged): Ta
 /** The view as the screen shows it: a discard that is on its way lies in the river already. */
 export function shownView(state: TableState): TableView {
   const { pending, view } = state;
-  if (!pending || pending.action.type !== ActionType.DISCARD || view.viewer === undefined) return view;
+  const { DISCARD, ORIGINAL_CALL } = ActionType;
+  const type = pending?.action.type;
+  if (!pending || (type !== DISCARD && type !== ORIGINAL_CALL) || view.viewer === undefined) return view;
   const tile = pending.action.tiles[0];
   if (tile === undefined) return view;
   const shown = clone(TableViewSchema, view);
   const event: TableEvent["event"] = {
     case: "tileDiscarded",
-    value: { $typeName: "eastwind.table.v1.TileDiscarded", seat: view.viewer, tile, originalCall: false },
+    value: {
+      $typeName: "eastwind.table.v1.TileDiscarded",
+      seat: view.viewer,
+      tile,
+      originalCall: type === ORIGINAL_CALL,
+    },
   };
-  applyEvent(shown, create(TableEventSchema, { event }), []);
+  applyEvent(shown, create(TableEventSchema, { event }));
   return shown;
 }
