@@ -25,7 +25,7 @@ class Level(enum.IntEnum):
     EASY = 1
     """Any sensible action: builds a complete hand, whatever it is worth."""
     MEDIUM = 2
-    """Heads for hands that may win, without looking at the others."""
+    """Heads for hands that may win, without looking at the others or counting what is left."""
     HARD = 3
     """Weighs worth and speed against danger, and defends."""
 

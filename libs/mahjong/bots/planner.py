@@ -21,16 +21,16 @@ from libs.mahjong.tiles import KIND_OF, REGULAR_KINDS, Kind
 @dataclass(frozen=True, slots=True)
 class Temper:
     """How a planning player weighs: ``caution`` multiplies danger (0: sees none), a claim must be ``claim_gain`` times
-    as good as passing, and the worth of a discard is misjudged by up to half the part ``error``."""
+    as good as passing, and ``counts`` tells whether the copies of wanted tiles that are left are counted."""
 
     caution: float
     claim_gain: float
-    error: float
+    counts: bool
 
 
-HARD: Final = Temper(caution=0.5, claim_gain=1.0, error=0.0)
+HARD: Final = Temper(caution=0.5, claim_gain=1.0, counts=True)
 """In play against itself half the danger brought most points: who folds still pays for the self-draws of others."""
-MEDIUM: Final = Temper(caution=0.0, claim_gain=1.1, error=0.05)
+MEDIUM: Final = Temper(caution=0.0, claim_gain=1.1, counts=False)
 _NO_DANGER: Final = (0.0,) * REGULAR_KINDS
 _KONG_GAIN: Final = 1.04
 """What the replacement of a kong adds to the worth of the hand that waits for it."""
@@ -68,13 +68,16 @@ class _Choice:
 
     def best(self, actions: tuple[Action, ...]) -> Action:
         """The best of the actions; among equals the seed decides."""
-        now = Appraiser(self._position, self._guidance)
+        now = self._appraiser(self._position)
         best, best_value = PASS, float("-inf")
         for number_, action in enumerate(actions):
             value = self._value(action, now) + number(self._seed, number_) * _LEAST
             if value > best_value:
                 best, best_value = action, value
         return best
+
+    def _appraiser(self, position: Position) -> Appraiser:
+        return Appraiser(position, self._guidance, self._temper.counts)
 
     def _value(self, action: Action, now: Appraiser) -> float:
         position = self._position
@@ -105,16 +108,14 @@ class _Choice:
         return make(action.tiles, discard.tile, discard.seat)
 
     def _kong_value(self, after: Position) -> float:
-        return Appraiser(after, self._guidance).worth(after.codes) * _KONG_GAIN
+        return self._appraiser(after).worth(after.codes) * _KONG_GAIN
 
     def _best_discard(self, after: Position, least: float) -> float:
-        appraiser = Appraiser(after, self._guidance)
+        appraiser = self._appraiser(after)
         if appraiser.promise < least:
             return float("-inf")
         return max(self._discard_value(appraiser, after, kind) for kind in range(REGULAR_KINDS) if after.holds(kind))
 
     def _discard_value(self, appraiser: Appraiser, position: Position, kind: Kind) -> float:
         worth = appraiser.worth(without_tile(position.codes, kind))
-        if self._temper.error:
-            worth *= 1.0 + self._temper.error * (number(self._seed, 100 + kind) - 0.5)
         return worth - self._dangers[kind]

@@ -52,12 +52,14 @@ class _Candidate:
 class Appraiser:
     """Weighs holdings that can come of one position: the same melds, bonus tiles and unseen tiles.
 
-    ``promise`` is what its best plan is worth at first sight.
+    ``promise`` is what its best plan is worth at first sight. Who ``counts`` looks at how many copies of the wanted
+    tiles are left; otherwise the number of tiles that are lacking decides alone.
     """
 
-    __slots__ = ("_groups", "_left", "_plans", "_sums", "_turns", "_unseen", "_worths", "promise")
+    __slots__ = ("_counts", "_groups", "_left", "_plans", "_sums", "_turns", "_unseen", "_worths", "promise")
 
-    def __init__(self, position: Position, guidance: Guidance) -> None:
+    def __init__(self, position: Position, guidance: Guidance, counts: bool = True) -> None:
+        self._counts = counts
         self._groups = position.groups
         self._turns = position.turns
         self._unseen = position.unseen
@@ -103,10 +105,14 @@ class Appraiser:
         return known
 
     def _points(self, candidate: _Candidate, codes: Codes, lacks: int, wanted: KindMask) -> float:
-        drawn = self._unseen_of(wanted)
-        if not drawn or not lacks:
+        if not lacks:
             return 0.0
         plan, sort = candidate.plan, candidate.sort
+        if not self._counts:
+            return _typical_points(plan.prizes, sort, self._turns)[min(lacks, MOST_LACKING)]
+        drawn = self._unseen_of(wanted)
+        if not drawn:
+            return 0.0
         if lacks == 1:
             return waiting_points(plan.prizes, sort, drawn / self._left, self._turns)
         claimed = 0.0
