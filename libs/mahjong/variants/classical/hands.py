@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from libs.mahjong.melds import Meld, MeldKind
-from libs.mahjong.scores import Circumstance, Holding, WinMethod
+from libs.mahjong.scores import Circumstance, WinMethod
 from libs.mahjong.shapes import CHOW_GROUP, encode, group_kind, group_kinds, groupings, is_thirteen_orphans
-from libs.mahjong.tiles import DRAGON_KINDS, EAST, KIND_OF, Kind, Wind
+from libs.mahjong.tiles import DRAGON_KINDS, EAST, KIND_OF, REGULAR_KINDS, REGULAR_TILES, Kind, Wind
 
 GROUPS: Final = 4
 
@@ -127,7 +127,7 @@ _NINE_GATES: Final = frozenset(_NINE_GATES_CODE + encode((rank,))[0] for rank in
 
 def meld_group(meld: Meld) -> Group:
     """The group that a declared meld is."""
-    return MELD_GROUPS[meld.kind][meld.tiles[0]]
+    return group_of(MELD_NUMBERS[meld.kind][meld.tiles[0]])
 
 
 def _meld_group(kind: MeldKind, first: Kind) -> Group:
@@ -139,11 +139,19 @@ def _meld_group(kind: MeldKind, first: Kind) -> Group:
     return Group(sort, first, is_open=not concealed_kong, is_concealed=concealed_kong or claimed_kong)
 
 
-MELD_GROUPS: Final = (
+_GROUPS: Final = [_meld_group(kind, first) for kind in MeldKind for first in range(REGULAR_KINDS)]
+"""The group of every declared meld that there can be."""
+
+MELD_NUMBERS: Final = (
     (),
-    *(tuple(_meld_group(kind, KIND_OF[tile]) for tile in range(136)) for kind in MeldKind),
+    *(tuple((kind - 1) * REGULAR_KINDS + KIND_OF[tile] for tile in range(REGULAR_TILES)) for kind in MeldKind),
 )
-"""The group that a declared meld is, by its ``MeldKind`` and its first tile."""
+"""A small number for a declared meld by its ``MeldKind`` and its first tile, quick to compare; see ``group_of``."""
+
+
+def group_of(number: int) -> Group:
+    """The group of the meld with that number."""
+    return _GROUPS[number]
 
 
 def wins(tiles: WonTiles) -> Iterator[Win]:
@@ -176,19 +184,25 @@ def wins(tiles: WonTiles) -> Iterator[Win]:
                 yield _win(tiles, kinds, completed, (grouping.pair,), False, gates=gates)
 
 
-def counted(holding: Holding, seat_wind: Wind, prevailing_wind: Wind) -> Counted:
+def counted(
+    concealed: tuple[Kind, ...],
+    melds: tuple[Group, ...],
+    bonus: tuple[Kind, ...],
+    seat_wind: Wind,
+    prevailing_wind: Wind,
+) -> Counted:
     """What a seat that did not win has: melds, concealed pungs of three or four equal tiles, concealed scoring pairs
     and bonus tiles; incomplete groups are nothing, and no tile counts twice (§2.6, B24)."""
-    groups = [meld_group(meld) for meld in holding.melds]
+    groups = list(melds)
     pairs: list[Kind] = []
-    whole = Counted(seat_wind, prevailing_wind, (), (), holding.bonus)
-    for kind in sorted(set(holding.concealed)):
-        copies = holding.concealed.count(kind)
+    # Pairs of other winds have no points, but may be that of Small Four Winds: every pair of honours is kept.
+    for kind in sorted(set(concealed)):
+        copies = concealed.count(kind)
         if copies >= 3:
             groups.append(Group(Sort.PUNG, kind, is_open=False, is_concealed=True))
         elif copies == 2 and kind >= EAST:
             pairs.append(kind)
-    return Counted(whole.seat_wind, whole.prevailing_wind, tuple(groups), tuple(pairs), whole.bonus)
+    return Counted(seat_wind, prevailing_wind, tuple(groups), tuple(pairs), bonus)
 
 
 def _win(

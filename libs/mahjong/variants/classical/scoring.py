@@ -12,7 +12,7 @@ from libs.mahjong.scores import Circumstance, HandScore, Holding, ScoreItem, Uni
 from libs.mahjong.shapes import KindMask, encode, mask_of, shape_waits
 from libs.mahjong.tiles import Kind, Wind
 from libs.mahjong.variants.classical import doubles, points
-from libs.mahjong.variants.classical.hands import MELD_GROUPS, Group, Win, WonTiles, counted, wins
+from libs.mahjong.variants.classical.hands import MELD_NUMBERS, Win, WonTiles, counted, group_of, wins
 from libs.mahjong.variants.classical.limits import LIMIT, LIMITS, limit_of
 
 NO_WIN: Final = HandScore(legal=False, total=0, value=0, items=(), complete=False)
@@ -24,9 +24,10 @@ _ONE_CHANCE: Final = 1 << 7
 _CIRCUMSTANCES_SHIFT: Final = 8
 _KEPT: Final = 1 << 13
 
-_WonKey = tuple[tuple[Kind, ...], tuple[Group, ...], tuple[Kind, ...], Kind | None, int]
-"""The concealed tiles, the melds, the bonus tiles, the winning tile, and how the hand was won as one number."""
-_OtherKey = tuple[Holding, Wind, Wind]
+_WonKey = tuple[tuple[Kind, ...], tuple[int, ...], tuple[Kind, ...], Kind | None, int]
+"""The concealed tiles, the numbers of the melds, the bonus tiles, the winning tile, and how the hand was won."""
+_OtherKey = tuple[tuple[Kind, ...], tuple[int, ...], tuple[Kind, ...], Wind, Wind]
+"""The concealed tiles, the numbers of the melds, the bonus tiles, the seat wind and the prevailing wind."""
 
 
 def score(situation: WinSituation) -> HandScore:
@@ -40,7 +41,8 @@ def score(situation: WinSituation) -> HandScore:
 
 def other_score(holding: Holding, seat_wind: Wind, prevailing_wind: Wind) -> HandScore:
     """The score of a seat that did not win: points and doubles for everybody, no limit pattern, the same cap (B25)."""
-    return _OTHERS[holding, seat_wind, prevailing_wind]
+    melds = tuple([MELD_NUMBERS[meld.kind][meld.tiles[0]] for meld in holding.melds])
+    return _OTHERS[holding.concealed, melds, holding.bonus, seat_wind, prevailing_wind]
 
 
 def certain(seat_wind: Wind, prevailing_wind: Wind, holding: Holding) -> tuple[ScoreItem, ...]:
@@ -69,7 +71,7 @@ def _key(situation: WinSituation) -> _WonKey:
             waits = waits & ~mask_of(exhausted) | 1 << winning
         if waits & (waits - 1) == 0:
             how |= _ONE_CHANCE
-    melds = tuple([MELD_GROUPS[meld.kind][meld.tiles[0]] for meld in holding.melds])
+    melds = tuple([MELD_NUMBERS[meld.kind][meld.tiles[0]] for meld in holding.melds])
     return concealed, melds, holding.bonus, winning, how
 
 
@@ -82,7 +84,7 @@ def _score_of(key: _WonKey) -> HandScore:
     concealed, melds, bonus, winning, how = key
     won = WonTiles(
         concealed,
-        melds,
+        tuple(map(group_of, melds)),
         bonus,
         seat_wind=how >> _SEAT_SHIFT & 0b11,
         prevailing_wind=how >> _PREVAILING_SHIFT & 0b11,
@@ -112,7 +114,8 @@ def _arranged_score(win: Win) -> HandScore:
 
 
 def _other_score(key: _OtherKey) -> HandScore:
-    tiles = counted(*key)
+    concealed, melds, bonus, seat_wind, prevailing_wind = key
+    tiles = counted(concealed, tuple(map(group_of, melds)), bonus, seat_wind, prevailing_wind)
     return _worth(points.non_winner(tiles), doubles.non_winner(tiles), won=False)
 
 

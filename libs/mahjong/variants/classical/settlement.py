@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from libs.mahjong.memo import Memo
 from libs.mahjong.scores import HandScore, Payment, WindSettlement, WinSituation, sum_payments
 from libs.mahjong.tiles import Wind
 from libs.mahjong.variants.classical.scoring import other_score, score
@@ -37,5 +38,14 @@ def settle(situation: WinSituation) -> WindSettlement:
     scores[situation.seat_wind] = worth
     for wind, holding in situation.others:
         scores[wind] = other_score(holding, wind, situation.prevailing_wind)
-    paid = payments(situation.seat_wind, tuple([0 if one is None else one.value for one in scores]))
-    return WindSettlement(situation.seat_wind, tuple(scores), paid, sum_payments(paid))
+    values = tuple([0 if one is None else one.value for one in scores])
+    paid, changes = _PAID[situation.seat_wind, values]
+    return WindSettlement(situation.seat_wind, tuple(scores), paid, changes)
+
+
+def _paid(key: tuple[Wind, tuple[int, ...]]) -> tuple[tuple[Payment, ...], tuple[int, ...]]:
+    paid = payments(*key)
+    return paid, sum_payments(paid)
+
+
+_PAID: Final = Memo(_paid, 1 << 13)
