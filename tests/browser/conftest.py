@@ -93,15 +93,16 @@ async def browser() -> AsyncIterator[Browser]:
 async def new_player(browser: Browser, house: House) -> AsyncIterator[NewPlayer]:
     """`await new_player(...)` signs a guest in, in a browser profile of his own, and gives his page in the lobby.
 
-    `wire` is told the frames of his socket; the other keywords are those of Playwright's `new_context`. A test fails
-    when a page reports an error that the test does not name in the player's `expected_errors`.
+    `wire` is told the frames of his socket, `script` runs in every page before its own; the other keywords are those of
+    Playwright's `new_context`. A test fails when a page reports an error that the test does not name in the player's
+    `expected_errors`.
     """
     players: list[TablePage] = []
 
-    async def sign_in(name: str = "", *, wire: Wire | None = None, **options: Any) -> TablePage:
+    async def sign_in(name: str = "", *, wire: Wire | None = None, script: str = "", **options: Any) -> TablePage:
         context = await browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
         context.set_default_timeout(_WAIT_MS)
-        await context.add_init_script(_REPORT_VIOLATIONS)
+        await context.add_init_script(_REPORT_VIOLATIONS + script)
         page = await context.new_page()
         player = TablePage(page)
         players.append(player)

@@ -16,6 +16,8 @@ _ASKED: Final = """() => {
   if (document.querySelector(".own-hand.open")) return "turn";
   return document.querySelector(".actions button:not([disabled])") ? "claim" : "";
 }"""
+# "Pass" at a claim, "Continue" where a kong is offered before the first discard.
+_DECLINE: Final = re.compile("^(Pass|Continue)")
 _SOON_MS: Final = 1_000
 RULES: Final = "Hong Kong Old Style"
 
@@ -45,9 +47,9 @@ class TablePage:
         await self.page.get_by_role("button", name="Play now").click()
         await expect(self.page.get_by_role("button", name="Play with computers")).to_be_enabled()
 
-    async def play_with_computers(self, *, speed: str = "untimed", level: str = "hard") -> None:
+    async def play_with_computers(self, *, rules: str = RULES, speed: str = "untimed", level: str = "hard") -> None:
         """From the lobby to a table with three computers; returns when the first hand is dealt."""
-        await self.page.get_by_label("Rules").select_option(RULES)
+        await self.page.get_by_label("Rules of the table").select_option(rules)
         await self.page.get_by_label("Speed").select_option(speed)
         await self.page.get_by_label("Computers").select_option(level)
         await self.page.get_by_role("button", name="Play with computers").click()
@@ -65,7 +67,7 @@ class TablePage:
         moment: Moment = await asked.json_value()
         return moment
 
-    async def press(self, label: str) -> None:
+    async def press(self, label: str | re.Pattern[str]) -> None:
         """Press the first action of this label. Another seat's claim may take it away: then it is not pressed."""
         button = self.actions.filter(has_text=label).first
         try:
@@ -78,7 +80,7 @@ class TablePage:
         """Pass every claim until it is one's own turn, in the next hand when this one ends before."""
         while (moment := await self.next_moment()) != "turn":
             if moment == "claim":
-                await self.press("Pass")
+                await self.press(_DECLINE)
             else:
                 await self.say_ready()
 
@@ -99,7 +101,7 @@ class TablePage:
             elif claim and await self.actions.filter(has_not_text="Pass").count():
                 await self.press(await self.actions.filter(has_not_text="Pass").first.inner_text())
             else:
-                await self.press("Pass")
+                await self.press(_DECLINE)
 
     async def play_to_a_win(self) -> None:
         """Play hands until one ends with somebody's win, and stay at its settlement."""

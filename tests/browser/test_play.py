@@ -96,7 +96,7 @@ async def test_a_reload_in_the_middle_of_a_hand_comes_back_to_the_same_question(
 async def test_a_hand_by_the_keyboard_alone(new_player: NewPlayer) -> None:
     player = await new_player()
     page = player.page
-    await page.get_by_label("Rules").select_option(RULES)
+    await page.get_by_label("Rules of the table").select_option(RULES)
     await page.get_by_label("Speed").select_option("untimed")
     await page.get_by_role("button", name="Play with computers").press("Enter")
     await expect(player.ready).to_be_visible()
@@ -118,7 +118,7 @@ async def test_a_hand_by_the_keyboard_alone(new_player: NewPlayer) -> None:
 async def test_quick_play_seats_two_players_with_computers(new_player: NewPlayer) -> None:
     pair = await asyncio.gather(new_player(), new_player())
     for player in pair:
-        await player.page.get_by_label("Rules").select_option(RULES)
+        await player.page.get_by_label("Rules", exact=True).select_option(RULES)
         await player.page.get_by_role("button", name="Quick play").click()
     await asyncio.gather(*(player.say_ready() for player in pair))
     await asyncio.gather(*(player.play_hand() for player in pair))
