@@ -5,19 +5,25 @@ from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
 from libs.mahjong.scores import Circumstance, ScoreItem, Unit, WinMethod
+from libs.mahjong.shapes import KindMask
 from libs.mahjong.tiles import (
     DRAGON_KINDS,
     FIRST_FLOWER,
     FIRST_SEASON,
     FLOWER_KINDS,
-    HONOURS,
-    IS_HONOUR,
-    IS_MAJOR,
     SEASON_KINDS,
-    SUIT_OF_KIND,
     WIND_KINDS,
 )
-from libs.mahjong.variants.classical.hands import GROUPS, Counted, Sort, Win
+from libs.mahjong.variants.classical.hands import (
+    DRAGONS,
+    GROUPS,
+    HONOURS,
+    MAJORS,
+    SUITS,
+    WINDS,
+    Counted,
+    Win,
+)
 
 Subject = TypeVar("Subject")
 
@@ -34,7 +40,7 @@ class Double(Generic[Subject]):
 
 def dragons(tiles: Counted) -> int:
     """Each pung or kong of dragons."""
-    return tiles.pungs_of(DRAGON_KINDS)
+    return tiles.pungs_of(DRAGONS)
 
 
 def small_three_dragons(tiles: Counted) -> int:
@@ -59,12 +65,12 @@ def round_wind(tiles: Counted) -> int:
 
 def small_four_winds(tiles: Counted) -> int:
     """Three wind groups and a pair of the fourth, concealed when the seat did not win (B43)."""
-    return tiles.pungs_of(WIND_KINDS) == 3 and any(kind in WIND_KINDS for kind in tiles.pairs)
+    return tiles.pungs_of(WINDS) == 3 and any(kind in WIND_KINDS for kind in tiles.pairs)
 
 
 def four_winds(tiles: Counted) -> int:
     """All four wind groups of a seat that did not win; the winner gets the limit."""
-    return tiles.pungs_of(WIND_KINDS) == 4
+    return tiles.pungs_of(WINDS) == 4
 
 
 def three_concealed_triplets(tiles: Counted) -> int:
@@ -79,41 +85,37 @@ def own_flower_and_season(tiles: Counted) -> int:
 
 def all_flowers(tiles: Counted) -> int:
     """All four flowers."""
-    return set(FLOWER_KINDS) <= set(tiles.bonus)
+    return all(kind in tiles.bonus for kind in FLOWER_KINDS)
 
 
 def all_seasons(tiles: Counted) -> int:
     """All four seasons."""
-    return set(SEASON_KINDS) <= set(tiles.bonus)
+    return all(kind in tiles.bonus for kind in SEASON_KINDS)
 
 
 def all_chows(win: Win) -> int:
     """Four chows and a pair that is worth no points; nothing else matters (B10)."""
-    tiles = win.counted
-    return all(group.sort is Sort.CHOW for group in tiles.groups) and not any(map(tiles.is_scoring_pair, tiles.pairs))
+    return not win.counted.pungs and not any(map(win.counted.is_scoring_pair, win.counted.pairs))
 
 
 def all_pungs(win: Win) -> int:
     """Four pungs or kongs."""
-    return sum(group.sort is not Sort.CHOW for group in win.counted.groups) == GROUPS
+    return win.counted.pungs.bit_count() == GROUPS
 
 
 def only_majors(win: Win) -> int:
     """Terminals and honours, both of them there."""
-    honours = any(IS_HONOUR[kind] for kind in win.kinds)
-    return honours and not all(IS_HONOUR[kind] for kind in win.kinds) and all(IS_MAJOR[kind] for kind in win.kinds)
+    return not win.kinds & ~MAJORS and bool(win.kinds & HONOURS) and bool(win.kinds & ~HONOURS)
 
 
 def one_suit_with_honours(win: Win) -> int:
     """Tiles of one suit together with honours."""
-    suits = suits_of(win)
-    return HONOURS in suits and len(suits) == 2
+    return bool(win.kinds & HONOURS) and is_one_suit(win.kinds & ~HONOURS)
 
 
 def pure_suit(win: Win) -> int:
     """Tiles of one suit alone."""
-    suits = suits_of(win)
-    return HONOURS not in suits and len(suits) == 1
+    return is_one_suit(win.kinds)
 
 
 def concealed_self_draw(win: Win) -> int:
@@ -146,9 +148,9 @@ def original_call(win: Win) -> int:
     return win.under(Circumstance.ORIGINAL_CALL)
 
 
-def suits_of(win: Win) -> set[int]:
-    """The suits of a winner's tiles, honours among them."""
-    return {SUIT_OF_KIND[kind] for kind in win.kinds}
+def is_one_suit(kinds: KindMask) -> bool:
+    """Whether there are kinds, all of one of the three suits."""
+    return kinds != 0 and any(not kinds & ~suit for suit in SUITS)
 
 
 EVERYBODY: Final = (

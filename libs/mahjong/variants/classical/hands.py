@@ -8,14 +8,42 @@ at all of them.
 import enum
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from libs.mahjong.melds import Meld, MeldKind
 from libs.mahjong.scores import Circumstance, WinMethod
-from libs.mahjong.shapes import CHOW_GROUP, encode, group_kind, group_kinds, groupings, is_thirteen_orphans
-from libs.mahjong.tiles import DRAGON_KINDS, EAST, KIND_OF, REGULAR_KINDS, REGULAR_TILES, Kind, Wind
+from libs.mahjong.shapes import (
+    CHOW_GROUP,
+    KindMask,
+    encode,
+    group_kind,
+    group_kinds,
+    groupings,
+    is_thirteen_orphans,
+    mask_of,
+)
+from libs.mahjong.tiles import (
+    DRAGON_KINDS,
+    EAST,
+    HONOUR_KINDS,
+    KIND_OF,
+    MAJOR_KINDS,
+    REGULAR_KINDS,
+    REGULAR_TILES,
+    WIND_KINDS,
+    Kind,
+    Wind,
+)
 
 GROUPS: Final = 4
+
+SUITS: Final = tuple(mask_of(range(9 * suit, 9 * suit + 9)) for suit in range(3))
+"""The kinds of each of the three suits."""
+HONOURS: Final = mask_of(HONOUR_KINDS)
+MAJORS: Final = mask_of(MAJOR_KINDS)
+DRAGONS: Final = mask_of(DRAGON_KINDS)
+WINDS: Final = mask_of(WIND_KINDS)
 
 
 class Sort(enum.IntEnum):
@@ -42,21 +70,23 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """What a seat has that counts; ``pairs`` are the winner's pair, or all scoring pairs of a seat that did not win."""
+    """What a seat has that counts: its groups, the kinds of the pungs and kongs among them, and its ``pairs``: the
+    winner's, or all concealed pairs of honours of a seat that did not win."""
 
     seat_wind: Wind
     prevailing_wind: Wind
     groups: tuple[Group, ...]
+    pungs: KindMask
     pairs: tuple[Kind, ...]
     bonus: tuple[Kind, ...]
 
     def has_pung(self, kind: Kind) -> bool:
         """Whether there is a pung or kong of that kind."""
-        return any(group.kind == kind and group.sort is not Sort.CHOW for group in self.groups)
+        return self.pungs >> kind & 1 == 1
 
-    def pungs_of(self, kinds: tuple[Kind, ...]) -> int:
+    def pungs_of(self, kinds: KindMask) -> int:
         """How many of these kinds have a pung or kong."""
-        return sum(map(self.has_pung, kinds))
+        return (self.pungs & kinds).bit_count()
 
     @property
     def concealed_pungs(self) -> int:
@@ -76,12 +106,12 @@ class Counted:
 class Win:
     """A winner's tiles arranged in one way.
 
-    ``kinds`` are all kinds of the hand; ``orphans`` tells that it is Thirteen Orphans, which has no groups; ``gates``
+    ``kinds`` has all kinds of the hand; ``orphans`` tells that it is Thirteen Orphans, which has no groups; ``gates``
     that it is Nine Gates by shape (B27). ``completes_pair`` tells that the winning tile stands in the pair.
     """
 
     counted: Counted
-    kinds: frozenset[Kind]
+    kinds: KindMask
     winning: Kind | None
     method: WinMethod
     circumstances: Circumstance
@@ -162,7 +192,9 @@ def wins(tiles: WonTiles) -> Iterator[Win]:
     """
     concealed, winning = tiles.concealed, tiles.winning
     codes = encode(concealed if winning is None else (*concealed, winning))
-    kinds = frozenset(concealed).union(*map(_kinds_of, tiles.melds), () if winning is None else (winning,))
+    kinds = mask_of(concealed) | (0 if winning is None else 1 << winning)
+    for meld in tiles.melds:
+        kinds |= (0b111 if meld.sort is Sort.CHOW else 1) << meld.kind
     if not tiles.melds and is_thirteen_orphans(*codes):
         yield _win(tiles, kinds, (), (), False, orphans=True)
         return
@@ -202,12 +234,13 @@ def counted(
             groups.append(Group(Sort.PUNG, kind, is_open=False, is_concealed=True))
         elif copies == 2 and kind >= EAST:
             pairs.append(kind)
-    return Counted(seat_wind, prevailing_wind, tuple(groups), tuple(pairs), bonus)
+    found = tuple(groups)
+    return Counted(seat_wind, prevailing_wind, found, _pungs(found), tuple(pairs), bonus)
 
 
 def _win(
     tiles: WonTiles,
-    kinds: frozenset[Kind],
+    kinds: KindMask,
     own: list[Group] | tuple[Group, ...],
     pairs: tuple[Kind, ...],
     completes_pair: bool,
@@ -215,8 +248,9 @@ def _win(
     orphans: bool = False,
     gates: bool = False,
 ) -> Win:
+    groups = (*tiles.melds, *own)
     return Win(
-        Counted(tiles.seat_wind, tiles.prevailing_wind, (*tiles.melds, *own), pairs, tiles.bonus),
+        Counted(tiles.seat_wind, tiles.prevailing_wind, groups, _pungs(groups), pairs, tiles.bonus),
         kinds,
         tiles.winning,
         tiles.method,
@@ -228,11 +262,15 @@ def _win(
     )
 
 
+@cache
 def _own_group(number: int, is_open: bool) -> Group:
     sort = Sort.CHOW if number >= CHOW_GROUP else Sort.PUNG
     return Group(sort, group_kind(number), is_open, not is_open)
 
 
-def _kinds_of(group: Group) -> tuple[Kind, ...]:
-    kind = group.kind
-    return (kind, kind + 1, kind + 2) if group.sort is Sort.CHOW else (kind,)
+def _pungs(groups: tuple[Group, ...]) -> KindMask:
+    mask = 0
+    for group in groups:
+        if group.sort is not Sort.CHOW:
+            mask |= 1 << group.kind
+    return mask

@@ -5,14 +5,15 @@ from dataclasses import dataclass
 from typing import Final
 
 from libs.mahjong.scores import Circumstance, WinMethod
-from libs.mahjong.tiles import DRAGON_KINDS, GREEN, IS_HONOUR, IS_TERMINAL, WIND_KINDS, parse_kinds
+from libs.mahjong.shapes import mask_of
+from libs.mahjong.tiles import GREEN, parse_kinds
 from libs.mahjong.variants.classical.doubles import all_pungs, concealed_self_draw, pure_suit
-from libs.mahjong.variants.classical.hands import GROUPS, Sort, Win
+from libs.mahjong.variants.classical.hands import DRAGONS, GROUPS, HONOURS, MAJORS, WINDS, Sort, Win
 
 LIMIT: Final = 1_000
 """What a limit hand is worth, and the most that any seat's tiles are worth (§2.7)."""
 
-_GREEN_KINDS: Final = frozenset((*parse_kinds("23468s"), GREEN))
+_GREEN_KINDS: Final = mask_of((*parse_kinds("23468s"), GREEN))
 (_ONE_CIRCLE,) = parse_kinds("1p")
 (_FIVE_CIRCLES,) = parse_kinds("5p")
 (_TWO_BAMBOO,) = parse_kinds("2s")
@@ -29,7 +30,7 @@ class Limit:
 
 def all_green(win: Win) -> bool:
     """Only 2, 3, 4, 6, 8 bamboo and green dragons; the dragon is not required (B30)."""
-    return win.kinds <= _GREEN_KINDS
+    return not win.kinds & ~_GREEN_KINDS
 
 
 def four_kongs(win: Win) -> bool:
@@ -44,22 +45,22 @@ def four_concealed_triplets(win: Win) -> bool:
 
 def three_dragons_and_a_pung(win: Win) -> bool:
     """Groups of all dragons, and the fourth group no chow."""
-    return win.counted.pungs_of(DRAGON_KINDS) == 3 and bool(all_pungs(win))
+    return win.counted.pungs_of(DRAGONS) == 3 and bool(all_pungs(win))
 
 
 def all_honours(win: Win) -> bool:
     """Winds and dragons only."""
-    return all(IS_HONOUR[kind] for kind in win.kinds)
+    return not win.kinds & ~HONOURS
 
 
 def all_terminals(win: Win) -> bool:
     """Ones and nines only."""
-    return all(IS_TERMINAL[kind] for kind in win.kinds)
+    return not win.kinds & ~(MAJORS & ~HONOURS)
 
 
 def four_winds(win: Win) -> bool:
     """Groups of all four winds."""
-    return win.counted.pungs_of(WIND_KINDS) == 4
+    return win.counted.pungs_of(WINDS) == 4
 
 
 def nine_gates(win: Win) -> bool:
