@@ -416,7 +416,7 @@ export function opening(now: number): TableModel {
   return {
     ...model,
     lastDiscard: null,
-    notice: "Before the first discard you may declare concealed kongs, or continue without.",
+    notice: "Before the first discard: kong, or continue?",
     seats: [
       { ...own, holding, drawn: null },
       ...(others.map((seat) => ({ ...seat, river: [], called: false })) as unknown as typeof others),

@@ -46,8 +46,9 @@ export class TileMotion {
 }
 
 function originOf(board: HTMLElement, tile: Element): Spot | null {
-  const place = /\bat-([123])\b/.exec(tile.closest(".river, .melds, .plate")?.className ?? "")?.[1];
-  const origin = board.querySelector(place ? `[data-hand="${place}"]` : ".centre");
+  const place = /\bat-([0123])\b/.exec(tile.closest(".river, .melds, .plate")?.className ?? "")?.[1];
+  const hand = place === "0" ? ".own-hand" : `[data-hand="${place}"]`;
+  const origin = board.querySelector(place ? hand : ".centre");
   // Only the place counts: what comes from a hand or the wall keeps its size.
   return origin && { ...spotOf(origin), width: 0 };
 }

@@ -82,13 +82,13 @@ export function Lobby({ model, look, ...on }: LobbyProps) {
         </section>
         <section class="card">
           <h2>Your own table</h2>
+          <Picker
+            label="Rules of the table"
+            value={chosen}
+            onPick={setRuleset}
+            options={model.rulesets.map((r) => [r.id, r.name])}
+          />
           <div class="pickers">
-            <Picker
-              label="Rules of the table"
-              value={chosen}
-              onPick={setRuleset}
-              options={model.rulesets.map((r) => [r.id, r.name])}
-            />
             <Picker
               label="Speed"
               value={speed}

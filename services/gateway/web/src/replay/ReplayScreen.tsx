@@ -1,4 +1,4 @@
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 import type { TableModel } from "../model";
 import { Board } from "../table/Board";
 import { Settlement } from "../table/Settlement";
@@ -19,7 +19,8 @@ interface ReplayProps {
 /** A finished hand with all tiles open; arrow keys or the bar go through it. */
 export function ReplayScreen({ model, step, steps, settlementClosed, ...on }: ReplayProps) {
   const last = steps - 1;
-  useEffect(() => {
+  // With the drawing, so that the next key finds the step that is seen.
+  useLayoutEffect(() => {
     const listen = (event: KeyboardEvent) => {
       if (event.target instanceof HTMLInputElement || event.ctrlKey || event.metaKey || event.altKey) return;
       const to = { ArrowLeft: step - 1, ArrowRight: step + 1, Home: 0, End: last }[event.key];

@@ -168,9 +168,7 @@ function closingWords(view: TableView): string {
 
 /** Who is asked in the opening round is told nobody else (classical §2.3). */
 function openingWords({ decision }: TableView): string {
-  return decision?.kind === DecisionKind.OPENING_KONG
-    ? "Before the first discard: declare a concealed kong, or continue."
-    : "";
+  return decision?.kind === DecisionKind.OPENING_KONG ? "Before the first discard: kong, or continue?" : "";
 }
 
 function robbingWords(view: TableView): string {

@@ -27,6 +27,7 @@ export function Actions({ choices, answered, onChoose, calling, onCalling }: Act
             type="button"
             class={`action ${choice.action.type}${choice.id === best ? " best" : ""}`}
             style={`--slot:${column};--level:${level}`}
+            data-level={level}
             disabled={answered}
             aria-label={choiceName(choice)}
             aria-keyshortcuts={key}

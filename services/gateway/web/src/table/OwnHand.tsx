@@ -35,7 +35,7 @@ export function OwnHand({ tiles, drawn, discards, calling, frozen, selected, onS
   const press = (tile: TileId, event: MouseEvent) => {
     const byFinger = event instanceof PointerEvent && event.pointerType === "touch";
     if (!legal.has(tile)) {
-      onSelect(selected === tile ? null : tile);
+      if (!frozen) onSelect(selected === tile ? null : tile);
       return;
     }
     if (byFinger && selected !== tile) onSelect(tile);

@@ -41,6 +41,8 @@ export function Settlement({ settlement, match, serverOffsetMs, onReady, onLeave
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), [settlement.id]);
   const { seats, wins, others, payments, standings, wall, readyBy, readyByItself, over } = settlement;
+  // Where four hands follow, what they came to is said before them.
+  const changesFirst = others.length > 0 && !standings;
   const own = seats.find(({ place }) => place === 0);
   return (
     <div class="settlement-layer">
@@ -55,6 +57,7 @@ export function Settlement({ settlement, match, serverOffsetMs, onReady, onLeave
           </section>
         )}
         {standings && <p class="last-hand">Last hand: {settlement.sentence}</p>}
+        {changesFirst && <Changes seats={seats} />}
         {wins.map((win) => (
           <Win key={win.who} win={win} />
         ))}
@@ -66,11 +69,7 @@ export function Settlement({ settlement, match, serverOffsetMs, onReady, onLeave
           </ul>
         )}
         {payments.length > 0 && <Payments payments={payments} />}
-        <ul class="settled-seats">
-          {seats.map((seat) => (
-            <Settled key={seat.place} seat={seat} />
-          ))}
-        </ul>
+        {!changesFirst && <Changes seats={seats} />}
         {settlement.note && <p class="note">{settlement.note}</p>}
         <footer>
           <p class={`wall-check ${wall}`}>{WALL[wall]}</p>
@@ -149,10 +148,10 @@ function OtherHand({ hand }: { hand: OtherHandModel }) {
   const words = hand.tiles.map((tile) => spokenName(kindOf(tile))).join(", ");
   return (
     <li class="other-hand">
-      <h2>
+      <p class="whose">
         {windLetter(hand.wind)} · <bdi>{hand.who}</bdi>
         <strong>{hand.total}</strong>
-      </h2>
+      </p>
       <div class="win-tiles" role="img" aria-label={words}>
         <div class="set">
           {hand.tiles.map((tile) => (
@@ -224,6 +223,16 @@ function Standings({ standings }: { standings: readonly StandingModel[] }) {
         </li>
       ))}
     </ol>
+  );
+}
+
+function Changes({ seats }: Pick<SettlementModel, "seats">) {
+  return (
+    <ul class="settled-seats">
+      {seats.map((seat) => (
+        <Settled key={seat.place} seat={seat} />
+      ))}
+    </ul>
   );
 }
 

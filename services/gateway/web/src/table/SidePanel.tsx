@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import type { HandSwitch, TableModel } from "../model";
+import type { HandSwitch, MatchModel, TableModel } from "../model";
 import { spokenName } from "../tiles/notation";
 import { Tile } from "../tiles/Tile";
 import { unseenWords } from "../words";
@@ -29,17 +29,26 @@ export function SidePanel({ model, onSwitch, children }: SidePanelProps) {
         <h2>This hand</h2>
         <Log lines={log} />
       </section>
-      {match && (
-        <section class="sheet-section">
-          <h2>This match</h2>
-          <ScoreSheet match={match} />
-        </section>
-      )}
+      {match && <MatchSheet match={match} />}
       <section class="switches">
         {!watching && <HandSwitches switches={switches} onSwitch={onSwitch} />}
         {children}
       </section>
     </>
+  );
+}
+
+/** The sheet, with its newest line in view. */
+function MatchSheet({ match }: { match: MatchModel }) {
+  const section = useRef<HTMLElement>(null);
+  useLayoutEffect(() => {
+    if (section.current) section.current.scrollTop = section.current.scrollHeight;
+  }, [match.lines.length]);
+  return (
+    <section class="sheet-section" ref={section}>
+      <h2>This match</h2>
+      <ScoreSheet match={match} />
+    </section>
   );
 }
 

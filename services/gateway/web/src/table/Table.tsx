@@ -81,7 +81,8 @@ export function Table({ model, sound, look, ...on }: TableProps) {
       case "ready":
         return readyOnce.current.openFor(at) >= SETTLING_MS ? ready() : undefined;
       case "call":
-        return setCallingFor(calling || !prompt ? "" : prompt.id);
+        // Two quick presses may come before the page is drawn anew.
+        return prompt ? setCallingFor((was) => (was === prompt.id ? "" : prompt.id)) : undefined;
       case "discard":
         if (selected !== null && once.current.openFor(at) >= SETTLING_MS) discard(selected);
         return;

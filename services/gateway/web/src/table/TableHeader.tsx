@@ -14,7 +14,7 @@ export function TableHeader({ model, sound, onSound, onLeave, panelOpen, onPanel
   return (
     <header class="bar">
       <Brand />
-      <span class="quiet title">{[...model.title, ...(model.watching ? ["you are watching"] : [])].join(" · ")}</span>
+      <span class="quiet title">{[...(model.watching ? ["You are watching"] : []), ...model.title].join(" · ")}</span>
       {model.latencyMs !== null && model.connection === "live" && (
         <span class="quiet latency">{Math.round(model.latencyMs)} ms</span>
       )}
@@ -31,7 +31,7 @@ export function TableHeader({ model, sound, onSound, onLeave, panelOpen, onPanel
         {sound ? "Sound on" : "Sound off"}
       </button>
       <button type="button" class="plain" onClick={onLeave}>
-        {model.watching ? "Stop watching" : "Leave"}
+        Leave
       </button>
     </header>
   );
