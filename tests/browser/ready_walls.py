@@ -19,8 +19,8 @@ from libs.mahjong.engine.events import DecisionKind
 from libs.mahjong.engine.hand import start_hand
 from libs.mahjong.engine.legal import legal_actions
 from libs.mahjong.engine.ruleset import ruleset
-from libs.mahjong.engine.table import TableTransition, open_table
-from libs.mahjong.engine.table_commands import OpenTable
+from libs.mahjong.engine.table import open_table
+from libs.mahjong.engine.table_commands import OpenTable, TableTransition
 from libs.mahjong.fairness import ALGORITHM, NO_COMMITMENT, SECRET_BYTES, build_wall, commit, seat_nonce
 from libs.mahjong.tiles import TILE_COUNT
 from services.table import live_tables

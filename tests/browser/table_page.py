@@ -32,6 +32,7 @@ class TablePage:
         self.expected_errors: tuple[str, ...] = ()
         """Patterns of errors that belong to what a test does."""
         self.settlement = page.get_by_role("dialog", name="Settlement")
+        self.heading = self.settlement.get_by_role("heading", level=1)
         self.own_tiles = page.locator(".own-hand .own-tile")
         self.actions = page.get_by_role("group", name="Actions").get_by_role("button")
         self.own_river = page.locator(".river.at-0 .cell")
@@ -106,9 +107,7 @@ class TablePage:
     async def play_to_a_win(self) -> None:
         """Play hands until one ends with somebody's win, and stay at its settlement."""
         await self.play_hand()
-        while "wins" not in (heading := await self.settlement.get_by_role("heading").inner_text()) and (
-            "You win" not in heading
-        ):
+        while "wins" not in (heading := await self.heading.inner_text()) and ("You win" not in heading):
             await self.say_ready()
             await self.play_hand()
 

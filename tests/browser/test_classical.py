@@ -27,19 +27,20 @@ async def test_a_hand_with_an_original_call(new_player: NewPlayer, monkeypatch: 
 
     allowed = page.locator(MAY_BE_DISCARDED)
     await expect(allowed).to_have_count(14)
-    call = page.get_by_role("button", name="Original Call")
+    call = player.actions.filter(has_text="Original Call")
     await call.click()
     await expect(call).to_have_attribute("aria-pressed", "true")
     assert 0 < await allowed.count() < 14
     await page.keyboard.press("o")
     await expect(allowed).to_have_count(14)
     await page.keyboard.press("o")
+    await expect(call).to_have_attribute("aria-pressed", "true")
     await allowed.first.click()
 
     await expect(page.locator(".plate.at-0 .called")).to_be_visible()
     await expect(page.locator(".river.at-0 .called")).to_have_count(1)
     await expect(page.locator(".own-hand.frozen")).to_be_visible()
-    await expect(page.get_by_text("with an Original Call")).to_be_visible()
+    await expect(page.locator(".log").get_by_text("with an Original Call")).to_be_visible()
     frozen = await player.own_tile_ids()
     while (moment := await player.next_moment()) != "settled":
         win = player.actions.filter(has_text="Win")
@@ -49,7 +50,7 @@ async def test_a_hand_with_an_original_call(new_player: NewPlayer, monkeypatch: 
             # Nothing but the tile that was drawn can leave the hand.
             await expect(allowed).to_have_count(1)
             await expect(page.locator(".own-hand .drawn")).to_have_attribute("aria-disabled", "false")
-            await page.locator(".own-hand .own-tile").first.click()
+            await page.locator(".own-hand .own-tile").first.click(force=True)
             await player.discard()
             assert await player.own_tile_ids() == frozen
         else:
