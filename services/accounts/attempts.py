@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import ipaddress
 from collections import OrderedDict
 
+from libs.chassis.client_address import network_of
 from libs.chassis.clocks import Clock
 from libs.chassis.errors import ResourceExhausted
 from services.accounts.settings import AccountsSettings
@@ -66,7 +66,7 @@ class LogInAttempts:
         Raises `ResourceExhausted` with `retry_after_ms` in its metadata, and counts nothing then.
         """
         now = self._clock.now_ms()
-        address = _network(client_address)
+        address = network_of(client_address)
         wait = self._names.wait_ms(name_key, now)
         if address:
             wait = max(wait, self._addresses.wait_ms(address, now))
@@ -79,26 +79,13 @@ class LogInAttempts:
     def succeeded(self, name_key: str, client_address: str) -> None:
         """The try was right: the name begins anew, the address gets the try back."""
         self._names.forget(name_key)
-        address = _network(client_address)
+        address = network_of(client_address)
         if address:
             self._addresses.take_back(address)
 
     def undecided(self, name_key: str, client_address: str) -> None:
         """The try came to no answer: it does not count."""
         self._names.take_back(name_key)
-        address = _network(client_address)
+        address = network_of(client_address)
         if address:
             self._addresses.take_back(address)
-
-
-def _network(address: str) -> str:
-    """An IPv4 address itself; of IPv6 the /64, which one customer has as a whole; "" when it is none."""
-    try:
-        ip = ipaddress.ip_address(address.strip())
-    except ValueError:
-        return ""
-    if isinstance(ip, ipaddress.IPv6Address):
-        if ip.ipv4_mapped is not None:
-            return str(ip.ipv4_mapped)
-        return str(ipaddress.IPv6Network((int(ip) >> 64 << 64, 64)))
-    return str(ip)

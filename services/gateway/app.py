@@ -74,7 +74,7 @@ class GatewayService:
                 "eastwind_sockets_closed", "Sockets that this gateway closed", ("reason",)
             ),
         )
-        calls = Calls(channels, RateLimits(settings.call_rate, settings.call_burst))
+        calls = Calls(channels, settings, RateLimits(settings.call_rate, settings.call_burst))
         edge = Edge(settings, around, calls, self._clock)
         open_sockets = telemetry.metrics.gauge("eastwind_sockets", "Open sockets of players")
         open_sockets.set_function(lambda: len(edge.sockets))

@@ -6,12 +6,14 @@ comes in the same form. An error is ``{"reason": …, "message": …}`` with the
 
 from __future__ import annotations
 
+import asyncio
 import json
 from dataclasses import dataclass
 from typing import Any, Final
 
 import grpc
-from aiohttp import web
+from aiohttp import ClientPayloadError, web
+from aiohttp.http_exceptions import HttpProcessingError
 from google.protobuf import json_format
 from google.protobuf.message import DecodeError, Message
 
@@ -22,8 +24,10 @@ from eastwind.ratings.v1 import ratings_service_pb2
 from eastwind.scoring.v1 import scoring_service_pb2
 from libs.chassis.auth import CLIENT_ADDRESS_METADATA, USER_METADATA
 from libs.chassis.channels import Channels
-from libs.chassis.errors import EastwindError, InvalidRequest
+from libs.chassis.client_address import address_behind, network_of
+from libs.chassis.errors import EastwindError, InvalidRequest, Unauthenticated
 from services.gateway.rates import RateLimits
+from services.gateway.settings import GatewaySettings
 
 MOST_BODY_BYTES: Final = 64 * 1024
 PROTOBUF: Final = "application/protobuf"
@@ -60,7 +64,8 @@ class _Method:
 class Calls:
     """The HTTP side of the services that players may call."""
 
-    def __init__(self, channels: Channels, limits: RateLimits) -> None:
+    def __init__(self, channels: Channels, settings: GatewaySettings, limits: RateLimits) -> None:
+        self._settings = settings
         self._limits = limits
         self._methods: dict[str, _Method] = {}
         for module, names in _OPEN.items():
@@ -90,14 +95,16 @@ class Calls:
         method = self._methods.get(request.match_info["path"])
         if method is None:
             return _error(404, "INVALID_ARGUMENT", "no such method")
-        address = request.remote or ""
-        if not self._limits.take(address):
+        address = client_address(request, self._settings.proxies)
+        if not self._limits.take(network_of(address)):
             return _error(429, "RATE_LIMITED", "too many calls; wait a moment")
         binary = request.content_type == PROTOBUF
-        message = _parse(method.request, await _body(request), binary)
+        message = _parse(method.request, await _body(request, self._settings.call_body_s), binary)
         metadata = [(CLIENT_ADDRESS_METADATA, address)]
         authorization = request.headers.get("Authorization")
         if authorization is not None:
+            if not authorization.isascii() or not authorization.isprintable():
+                raise Unauthenticated("the authorization header is malformed")
             metadata.append((USER_METADATA, authorization))
         response = await method.call(message, metadata=metadata)
         headers = {"Cache-Control": "no-store"}
@@ -107,10 +114,25 @@ class Calls:
         return web.Response(text=text, content_type="application/json", headers=headers)
 
 
-async def _body(request: web.Request) -> bytes:
+def client_address(request: web.Request, proxies: int) -> str:
+    """The address that limits are counted by."""
+    return address_behind(proxies, request.remote or "", ",".join(request.headers.getall("X-Forwarded-For", ())))
+
+
+async def _body(request: web.Request, within_s: float) -> bytes:
+    """Return the whole body, in however many parts it comes; one byte too many is enough to refuse it."""
     if request.content_length is not None and request.content_length > MOST_BODY_BYTES:
         raise InvalidRequest(f"the body is larger than {MOST_BODY_BYTES} bytes")
-    return await request.content.read(MOST_BODY_BYTES + 1)
+    body = bytearray()
+    try:
+        async with asyncio.timeout(within_s):
+            while len(body) <= MOST_BODY_BYTES and (part := await request.content.read(MOST_BODY_BYTES)):
+                body += part
+    except TimeoutError:
+        raise InvalidRequest("the body did not come to its end in time") from None
+    except (ClientPayloadError, HttpProcessingError, web.RequestPayloadError) as error:
+        raise InvalidRequest("the body cannot be read") from error
+    return bytes(body)
 
 
 def _parse(kind: type[Message], body: bytes, binary: bool) -> Message:

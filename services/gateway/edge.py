@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Final
@@ -13,8 +14,9 @@ from urllib.parse import urlsplit
 import structlog
 from aiohttp import web
 
+from libs.chassis.client_address import network_of
 from libs.chassis.clocks import Clock
-from services.gateway.calls import MOST_BODY_BYTES, Calls
+from services.gateway.calls import MOST_BODY_BYTES, Calls, client_address
 from services.gateway.settings import GatewaySettings
 from services.gateway.sockets import BINARY, JSON, PlayerSocket
 from services.gateway.surroundings import Surroundings
@@ -44,6 +46,7 @@ class Edge:
         self._clock = clock
         self.sockets: set[PlayerSocket] = set()
         self.draining = False
+        self._by_address: Counter[str] = Counter()
         self._empty = asyncio.Event()
         self._runner: web.AppRunner | None = None
         self.port = 0
@@ -87,17 +90,22 @@ class Edge:
             protocols=(BINARY, JSON),
             max_msg_size=self._settings.socket_frame_bytes,
             compress=False,
-            autoping=True,
+            autoping=False,
             timeout=2.0,
         )
         await ws.prepare(request)
         transport = request.transport
         socket = PlayerSocket(ws, self._settings, self._around, self._clock, transport)
         self.sockets.add(socket)
+        address = self._address(request)
+        self._by_address[address] += 1
         try:
             await socket.run()
         finally:
             self.sockets.discard(socket)
+            self._by_address[address] -= 1
+            if not self._by_address[address]:
+                del self._by_address[address]
             if not self.sockets:
                 self._empty.set()
         return ws
@@ -106,6 +114,8 @@ class Edge:
         """Refuse an upgrade before it is accepted (field case C133)."""
         if self.draining or len(self.sockets) >= self._settings.socket_limit:
             return web.Response(status=503, text="no room here now; try again", headers={"Retry-After": "1"})
+        if self._by_address[self._address(request)] >= self._settings.socket_limit_per_address:
+            return web.Response(status=429, text="too many connections from your address")
         if "token" in request.query_string or "access_token" in request.query_string:
             return web.Response(status=400, text="a token belongs into the first message, never into the address")
         origin = request.headers.get("Origin")
@@ -116,18 +126,29 @@ class Edge:
             return web.Response(status=400, text=f"offer the subprotocol {BINARY} or {JSON}")
         return None
 
+    def _address(self, request: web.Request) -> str:
+        return network_of(client_address(request, self._settings.proxies))
+
     def _is_allowed(self, origin: str, host: str) -> bool:
         if self._settings.allowed_origins:
             return origin in self._settings.allowed_origins
-        return urlsplit(origin).netloc == host
+        try:
+            return urlsplit(origin).netloc == host
+        except ValueError:
+            return False
 
     async def _page(self, request: web.Request) -> web.StreamResponse:
         return self._index(request)
 
     async def _file(self, request: web.Request) -> web.StreamResponse:
         """Serve a file of the built client; any other path without a dot is a place within the page."""
-        path = (self._dist / request.match_info["path"]).resolve()
-        if path.is_relative_to(self._dist.resolve()) and path.is_file():
+        try:
+            path = (self._dist / request.match_info["path"]).resolve()
+            found = path.is_relative_to(self._dist.resolve()) and path.is_file()
+        except (OSError, ValueError):
+            # No file system has such a name.
+            raise web.HTTPNotFound from None
+        if found:
             cache = _FOREVER if "/assets/" in request.path else "no-cache"
             return web.FileResponse(path, headers={"Cache-Control": cache})
         if "." in request.match_info["path"].rsplit("/", 1)[-1] or request.path.startswith("/api/"):

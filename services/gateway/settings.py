@@ -27,5 +27,12 @@ class GatewaySettings(ServiceSettings):
     socket_hello_s: float = Field(default=10.0, gt=0, description="how long a client may take for its first frame")
     socket_heartbeat_s: float = Field(default=10.0, gt=0, description="how often a client is probed")
     socket_limit: int = Field(default=20_000, gt=0, description="sockets that this gateway holds")
+    socket_limit_per_address: int = Field(
+        default=2_000, gt=0, description="sockets of one address, so that none takes all the room"
+    )
+    proxies: int = Field(
+        default=0, ge=0, le=8, description="proxies in front whose X-Forwarded-For tells the address of a client"
+    )
+    call_body_s: float = Field(default=10.0, gt=0, description="how long the body of a call may take to come")
     call_rate: float = Field(default=10.0, gt=0, description="HTTP calls a second from one address")
     call_burst: int = Field(default=40, gt=0, description="HTTP calls at once from one address")

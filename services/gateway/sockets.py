@@ -9,7 +9,7 @@ from collections import deque
 from typing import Final
 
 import structlog
-from aiohttp import WSMsgType, web
+from aiohttp import WSMessage, WSMsgType, web
 from google.protobuf import json_format
 from google.protobuf.message import DecodeError
 
@@ -262,6 +262,10 @@ class PlayerSocket:
                 frame = self._parse_json(message.data)
             elif message.type in (WSMsgType.BINARY, WSMsgType.TEXT):
                 frame = None
+            elif message.type in (WSMsgType.PING, WSMsgType.PONG):
+                if not await self._control_frame(message):
+                    return None
+                continue
             else:
                 if message.type is WSMsgType.ERROR and self._ws.close_code == 1009:
                     self.close(reason_pb2.REASON_FRAME_TOO_LARGE, "the frame is too large")
@@ -273,6 +277,18 @@ class PlayerSocket:
                 self.close(reason_pb2.REASON_MALFORMED_FRAME, "frames that are none of the protocol")
                 return None
             self._problem(reason_pb2.REASON_MALFORMED_FRAME, "this is no frame of the protocol")
+
+    async def _control_frame(self, message: WSMessage) -> bool:
+        """Answer a ping of the protocol below. They cost a client as much as frames do: else they could flood us."""
+        if not self._bucket.take():
+            self.close(reason_pb2.REASON_RATE_LIMITED, "too many frames", 5_000)
+            return False
+        if message.type is WSMsgType.PING:
+            try:
+                await self._ws.pong(message.data)
+            except (ConnectionError, RuntimeError):
+                return False
+        return True
 
     def _parse(self, data: bytes) -> frames_pb2.ClientFrame | None:
         try:
