@@ -92,15 +92,13 @@ class TablePage:
         await chosen.click()
         await expect(self.tile(number)).to_have_count(0)
 
-    async def play_hand(self, *, claim: bool = False) -> None:
-        """Play the hand to its settlement: win where possible, claim or pass, discard the last tile."""
+    async def play_hand(self) -> None:
+        """Play the hand to its settlement: win where possible, else claim nothing and discard the last tile."""
         while (moment := await self.next_moment()) != "settled":
             if await self.actions.filter(has_text="Win").count():
                 await self.press("Win")
             elif moment == "turn":
                 await self.discard()
-            elif claim and await self.actions.filter(has_not_text="Pass").count():
-                await self.press(await self.actions.filter(has_not_text="Pass").first.inner_text())
             else:
                 await self.press(_DECLINE)
 

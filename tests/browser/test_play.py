@@ -47,7 +47,7 @@ async def test_the_replay_of_a_hand_steps_through_it(new_player: NewPlayer) -> N
     page = player.page
     await player.play_with_computers(level="easy")
     await player.play_hand()
-    sentence = await player.settlement.get_by_role("heading").inner_text()
+    sentence = await player.heading.inner_text()
     await page.get_by_role("button", name="Leave").click()
 
     replay = page.get_by_role("button", name="Replay").first
@@ -73,7 +73,7 @@ async def test_the_replay_of_a_hand_steps_through_it(new_player: NewPlayer) -> N
     # All tiles are open.
     await expect(page.locator(".standing.shown")).to_have_count(3)
     await page.keyboard.press("End")
-    await expect(player.settlement.get_by_role("heading")).to_have_text(sentence)
+    await expect(player.heading).to_have_text(sentence)
     await expect(player.settlement.get_by_text("✓ wall verified")).to_be_visible()
     await page.get_by_role("button", name="Look at the hand").click()
     await expect(player.settlement).to_have_count(0)
@@ -111,14 +111,14 @@ async def test_a_hand_by_the_keyboard_alone(new_player: NewPlayer) -> None:
         chosen = await page.locator(".own-tile.selected").get_attribute("data-tile")
         await _press_until(player, "Enter", f"() => !document.querySelector('.own-hand [data-tile=\"{chosen}\"]')")
     assert turns > 0
-    await expect(player.settlement.get_by_role("heading")).to_be_focused()
+    await expect(player.heading).to_be_focused()
     await _press_until(player, " ", NO_DIALOG)
 
 
 async def test_quick_play_seats_two_players_with_computers(new_player: NewPlayer) -> None:
     pair = await asyncio.gather(new_player(), new_player())
     for player in pair:
-        await player.page.get_by_label("Rules", exact=True).select_option(RULES)
+        await player.page.locator(".quick select").select_option(RULES)
         await player.page.get_by_role("button", name="Quick play").click()
     await asyncio.gather(*(player.say_ready() for player in pair))
     await asyncio.gather(*(player.play_hand() for player in pair))
