@@ -32,6 +32,8 @@ from libs.chassis.telemetry import Telemetry
 Handler = Callable[[EventRecord], Awaitable[None]]
 
 _TRIES_OF_AN_UNKNOWN_ERROR = 3
+_SESSIONS_TO_JOIN = 4
+"""A group may take more than two session timeouts to hand out partitions, when it waits for a member that is gone."""
 _log = structlog.get_logger(__name__)
 
 
@@ -139,16 +141,23 @@ class EventConsumer:
         try:
             async with asyncio.timeout(30):
                 await consumer.start()
-            heard_at = loop.time()
+            heard_at, behind = loop.time(), dict[TopicPartition, int]()
             while not self._stopping.is_set():
                 batches = await consumer.getmany(timeout_ms=500, max_records=self._max_records)
                 if batches:
-                    heard_at = loop.time()
+                    heard_at, behind = loop.time(), {}
                 generation = assignment.generation
                 for partition, records in batches.items():
                     await self._work(consumer, assignment, generation, partition, records)
-                if loop.time() - heard_at > self._deaf_after_s:
-                    if await self._is_deaf(consumer):
+                silent_s = loop.time() - max(heard_at, assignment.changed_at)
+                if not self._assigned:
+                    if silent_s > max(self._deaf_after_s, _SESSIONS_TO_JOIN * self._session_timeout_s):
+                        _log.warning("consumer gets no partitions and begins anew", group=self._group)
+                        return
+                elif silent_s > self._deaf_after_s:
+                    before, behind = behind, await self._behind(consumer)
+                    # Behind once is a message on its way; at the same place again is one that does not come.
+                    if before.items() & behind.items():
                         _log.error("consumer is deaf and begins anew", group=self._group)
                         return
                     heard_at = loop.time()
@@ -159,19 +168,15 @@ class EventConsumer:
             except (KafkaError, OSError, TimeoutError) as error:
                 _log.warning("consumer did not close", group=self._group, error=repr(error))
 
-    async def _is_deaf(self, consumer: AIOKafkaConsumer) -> bool:
-        """Whether the broker has messages for us that do not come, or the group gave us no answer."""
-        if not self._assigned:
-            return True
+    async def _behind(self, consumer: AIOKafkaConsumer) -> dict[TopicPartition, int]:
+        """Return our position in each partition of ours of which the broker has more than came to us."""
         partitions = consumer.assignment()
         if not partitions:
-            return False
+            return {}
         async with asyncio.timeout(10):
             ends = await consumer.end_offsets(list(partitions))
-            for partition, end in ends.items():
-                if await consumer.position(partition) != end:
-                    return True
-        return False
+            positions = {partition: await consumer.position(partition) for partition in ends}
+        return {partition: position for partition, position in positions.items() if position != ends[partition]}
 
     async def _work(
         self,
@@ -284,21 +289,29 @@ class EventConsumer:
 
 
 class _Assignment(ConsumerRebalanceListener):  # type: ignore[misc]
-    """Counts how often the group gave out partitions, and lets the message in hand finish before they go."""
+    """Counts how often the group gave out partitions, and lets the message in hand finish before they go.
+
+    `changed_at` is when it last gave or took them (loop time, seconds), or when the client began.
+    """
 
     def __init__(self, owner: EventConsumer) -> None:
         self._owner = owner
         self.generation = 0
+        self.changed_at = asyncio.get_running_loop().time()
 
     async def on_partitions_revoked(self, revoked: Iterable[TopicPartition]) -> None:
         self.generation += 1
-        self._owner._mark_assigned(False)
+        self._change(False)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self._owner._session_timeout_s / 2), self._owner._working:
                 pass
 
     async def on_partitions_assigned(self, assigned: Iterable[TopicPartition]) -> None:
-        self._owner._mark_assigned(True)
+        self._change(True)
+
+    def _change(self, assigned: bool) -> None:
+        self.changed_at = asyncio.get_running_loop().time()
+        self._owner._mark_assigned(assigned)
 
 
 def as_event(record: ConsumerRecord[Any, Any]) -> EventRecord:

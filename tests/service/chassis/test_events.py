@@ -210,6 +210,26 @@ async def test_c113_a_consumer_hears_again_after_the_broker_restarted(
     assert set(await seen.number(2)) == {"t/1", "t/2"}
 
 
+async def test_a_consumer_is_not_taken_for_deaf_while_its_group_shares_anew(bus: Bus) -> None:
+    seen = Seen()
+    first = await bus.consume(seen)
+    await bus.producer.send(hand("t", 1))
+    await seen.number(1)
+    # The group takes as long to let a second member in as silence may last, or longer.
+    second = await bus.consume(seen)
+
+    async def shared() -> bool:
+        return first.ready() and second.ready()
+
+    await until(shared, seconds=60)
+    for table in "abcdefgh":
+        await bus.producer.send(hand(table, 1))
+    await seen.number(9)
+    for consumer in (first, second):
+        metrics = generate_latest(consumer._telemetry.metrics.registry).decode()
+        assert "eastwind_consumer_restarts_total 0.0" in metrics
+
+
 async def test_c110_an_offset_moves_only_after_the_work(bus: Bus) -> None:
     for number in range(5):
         await bus.producer.send(hand("t", number))
