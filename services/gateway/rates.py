@@ -19,14 +19,14 @@ class TokenBucket:
         self._tokens = float(burst)
         self._at = monotonic()
 
-    def take(self) -> bool:
-        """Take one token; ``False`` when there is none."""
+    def take(self, tokens: float = 1.0) -> bool:
+        """Take so many tokens; ``False``, and none is taken, when there are too few."""
         now = self._monotonic()
         self._tokens = min(self._burst, self._tokens + (now - self._at) * self._rate)
         self._at = now
-        if self._tokens < 1.0:
+        if self._tokens < tokens:
             return False
-        self._tokens -= 1.0
+        self._tokens -= tokens
         return True
 
 

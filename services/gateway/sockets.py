@@ -32,6 +32,9 @@ JSON: Final = "eastwind.v1.json"
 MOST_WATCHED: Final = 4
 MOST_MALFORMED: Final = 5
 MISSED_PROBES: Final = 3
+VIEW_COST: Final = 4
+"""A frame that is answered with a whole view counts as so many."""
+_ASK_FOR_VIEWS: Final = frozenset(("watch_table", "resync_table"))
 _PLAYERS_COMMANDS: Final = frozenset(("choose", "ready", "commit_nonce", "leave_seat"))
 _CLOSE_CODES: Final = {
     reason_pb2.REASON_GOING_AWAY: 1001,
@@ -246,7 +249,7 @@ class PlayerSocket:
             if frame is None:
                 return
             self._unanswered_probes = 0
-            if not self._bucket.take():
+            if not self._bucket.take(VIEW_COST if frame.WhichOneof("frame") in _ASK_FOR_VIEWS else 1):
                 self.close(reason_pb2.REASON_RATE_LIMITED, "too many frames", 5_000)
                 return
             if not await self._handle(frame):

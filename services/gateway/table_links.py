@@ -198,6 +198,9 @@ class _Link:
             failed = False
         except EastwindError as error:
             _log.warning("stream to a worker broke", worker=self.worker.worker, error=str(error))
+            # A worker that says that we read too slowly is alive and keeps its tables: nobody gains time by asking for
+            # more than can be sent.
+            failed = error.reason != "SLOW_READER"
         finally:
             self.open = False
             # The requests end too; nobody may be left waiting in them.

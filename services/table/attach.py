@@ -15,14 +15,18 @@ from libs.chassis.auth import AccessTokenVerifier
 from libs.chassis.drain import TaskOwner
 from libs.chassis.errors import EastwindError, PermissionDenied, ResourceExhausted
 from libs.contracts.reasons import reason_value
+from libs.mahjong.engine.actions import Reason, RuleViolation
 from libs.mahjong.engine.table_views import SPECTATOR
 from services.table.actor import TableActor
 from services.table.audience import Subscriber
 from services.table.commands import is_for_players, to_engine
 from services.table.live_tables import LiveTables
+from services.table.refusals import refusal_error
 
 MOST_WAITING_FRAMES: Final = 32
 """So many frames of a subscription may wait while its table is loaded."""
+MOST_WAITING_COMMANDS: Final = 8
+"""So many commands of a subscriber may wait for their answers: who floods a table keeps nobody else's commands out."""
 MOST_PACKED: Final = 256
 MOST_ROUND_TRIP_MS: Final = 10_000
 _log = structlog.get_logger(__name__)
@@ -123,6 +127,10 @@ class GatewayStream:
             actor.audience.resync(subscriber, lambda: actor.state)
 
     def _command(self, number: int, actor: TableActor, subscriber: Subscriber, command: table_pb2.TableCommand) -> None:
+        def taken(error: EastwindError | None) -> None:
+            subscriber.waiting_commands -= 1
+            answer(error)
+
         def answer(error: EastwindError | None) -> None:
             self._put(
                 table_pb2.WorkerFrame(
@@ -139,7 +147,14 @@ class GatewayStream:
             answer(PermissionDenied("players may not send this command"))
             return
         account = subscriber.account_id
-        actor.submit(lambda state, given: to_engine(state, account, command, given), answer, subscriber)
+        if actor.state.seat_of(account) is None:
+            answer(refusal_error(RuleViolation(Reason.NOT_SEATED, "the account has no seat at this table")))
+            return
+        if subscriber.waiting_commands >= MOST_WAITING_COMMANDS:
+            answer(ResourceExhausted("too many of your commands wait at this table"))
+            return
+        subscriber.waiting_commands += 1
+        actor.submit(lambda state, given: to_engine(state, account, command, given), taken, subscriber)
 
     def _subscribe(self, request: table_pb2.Subscribe) -> None:
         if request.subscription in self._subscriptions:

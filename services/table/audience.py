@@ -58,7 +58,7 @@ class Sink(Protocol):
 @dataclass(slots=True, eq=False)
 class Subscriber:
     """One connection of an account to a table. ``round_trip_ms`` was measured last by its gateway; ``welcomed`` tells
-    that its first view is out and what follows may be sent."""
+    that its first view is out and what follows may be sent; ``waiting_commands`` are those not answered yet."""
 
     sink: Sink
     subscription: int
@@ -66,6 +66,7 @@ class Subscriber:
     viewer: Seat
     round_trip_ms: int = 0
     welcomed: bool = False
+    waiting_commands: int = 0
 
 
 class Audience:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import os
 from types import TracebackType
 from typing import Final, Self
 
@@ -75,3 +77,19 @@ class RawSocket:
                 return reason, self.ws.close_code
             if frame.HasField("goodbye"):
                 reason = reason_name(frame.goodbye.reason)
+
+
+def upgrade(host: str) -> bytes:
+    """The request that opens a socket, for whoever writes to the connection itself."""
+    key = base64.b64encode(os.urandom(16)).decode()
+    return (
+        f"GET /ws HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+        f"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {key}\r\nSec-WebSocket-Protocol: {SUBPROTOCOL}\r\n\r\n"
+    ).encode()
+
+
+def masked(frame: frames_pb2.ClientFrame) -> bytes:
+    """A binary WebSocket frame of a client."""
+    payload = frame.SerializeToString()
+    size = bytes([0x80 | len(payload)]) if len(payload) < 126 else b"\xfe" + len(payload).to_bytes(2, "big")
+    return b"\x82" + size + bytes(4) + payload

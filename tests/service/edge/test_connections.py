@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
-import os
 import socket
 from uuid import uuid4
 
@@ -17,9 +15,9 @@ from eastwind.table.v1 import event_pb2, view_pb2
 from eastwind.table.v1 import table_service_pb2 as table_pb2
 from eastwind.type.v1 import action_pb2, settings_pb2
 from libs.contracts.reasons import reason_name
-from services.cli.edge_client import SUBPROTOCOL, EdgeClient, EdgeClosedError
+from services.cli.edge_client import EdgeClient, EdgeClosedError
 from services.gateway.app import GatewayService
-from tests.service.edge.raw_socket import RawSocket
+from tests.service.edge.raw_socket import RawSocket, masked, upgrade
 from tests.service.fleet import HKOS, House, easy
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -109,21 +107,6 @@ async def test_c129_a_reader_that_is_too_slow_is_closed_and_resumes(
     assert (await back.watch(table_id)).view == watched, "who comes back sees all, and nothing has stood still"
     results = await house.play(table_id, players)
     assert len({result.settled.record_id for (result,) in results}) == 1
-
-
-def upgrade(host: str) -> bytes:
-    key = base64.b64encode(os.urandom(16)).decode()
-    return (
-        f"GET /ws HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
-        f"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {key}\r\nSec-WebSocket-Protocol: {SUBPROTOCOL}\r\n\r\n"
-    ).encode()
-
-
-def masked(frame: frames_pb2.ClientFrame) -> bytes:
-    """A binary WebSocket frame of a client."""
-    payload = frame.SerializeToString()
-    size = bytes([0x80 | len(payload)]) if len(payload) < 126 else b"\xfe" + len(payload).to_bytes(2, "big")
-    return b"\x82" + size + bytes(4) + payload
 
 
 async def test_c072_the_newest_connection_has_the_seat_and_the_older_is_told(house: House) -> None:
