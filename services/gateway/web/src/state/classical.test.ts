@@ -11,7 +11,7 @@ import { worthOf } from "./explain";
 import { type Surroundings, tableModel } from "./present";
 import { actionOf, discardOf, promptOf } from "./prompt";
 import { type Recording, recordings } from "./recordings";
-import { pointsOf, sumWords } from "./score";
+import { itemsOf, pointsOf, sumWords } from "./score";
 import { matchModel, withHand } from "./sheet";
 import { afterUpdate, GAP, shownView, type TableState, withPending } from "./table";
 
@@ -107,7 +107,7 @@ test("all four hands are itemised, and every payment says how it came about", ()
   for (const other of settlement.others) {
     const score = scores[(other.place + (state.view.viewer ?? 0)) % 4]?.score;
     expect(other.total).toMatch(new RegExp(`\\b${(score?.value ?? 0).toLocaleString("en")} points$`));
-    expect(other.patterns.length).toBe(score?.items.length);
+    expect(other.patterns.length > 0).toBe((score?.items.length ?? 0) > 0);
   }
   // The winner deals: everybody pays him double, and nobody else's payments are.
   const toWinner = settlement.payments.filter(({ to }) => to === "You");
@@ -130,6 +130,24 @@ test("the value of a score is told as base and doubles, or as the limit", () => 
   expect(worth({ total: 1536, value: 1000 })).toBe("48 × 2³ = 1,536, limit 1,000 points");
   expect(worth({ total: 1000, value: 1000, limit: "x" })).toBe("Limit, 1,000 points");
   expect(pointsOf(create(HandScoreSchema, { items }).items)).toBe(384);
+});
+
+test("items are said as people say them, equal ones on one line", () => {
+  const { items } = create(HandScoreSchema, {
+    items: [
+      { name: "open pung 4m", amount: 2, unit: Unit.POINTS },
+      { name: "concealed kong 1z", amount: 32, unit: Unit.POINTS },
+      { name: "bonus tile", amount: 4, unit: Unit.POINTS },
+      { name: "bonus tile", amount: 4, unit: Unit.POINTS },
+      { name: "pure suit", amount: 3, unit: Unit.DOUBLES },
+    ],
+  });
+  expect(itemsOf(items)).toEqual([
+    { name: "Open pung of 4 characters", value: "2" },
+    { name: "Concealed kong of east winds", value: "32" },
+    { name: "Bonus tile × 2", value: "8" },
+    { name: "Pure suit", value: "3 doubles" },
+  ]);
 });
 
 test("before the first discard one continues instead of passing", () => {

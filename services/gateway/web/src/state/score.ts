@@ -2,6 +2,7 @@
 
 import { type HandScore, type ScoreItem, Unit } from "../gen/eastwind/scoring/v1/score_pb";
 import type { ItemModel } from "../model";
+import { kindNamed, pluralName } from "../tiles/notation";
 import { figure, timesDoubles } from "../words";
 import type { RulesetFacts } from "./rulesets";
 
@@ -13,8 +14,25 @@ export function itemValue({ amount, unit }: ScoreItem): string {
   return figure(amount);
 }
 
+/** Every item as a line; several of the same are one line with their number. */
 export function itemsOf(items: readonly ScoreItem[]): readonly ItemModel[] {
-  return items.map((item) => ({ name: item.name, value: itemValue(item) }));
+  const lines = new Map<string, { item: ScoreItem; times: number }>();
+  for (const item of items) {
+    const key = `${item.unit} ${item.name}`;
+    const line = lines.get(key);
+    if (line) lines.set(key, { item: { ...item, amount: line.item.amount + item.amount }, times: line.times + 1 });
+    else lines.set(key, { item, times: 1 });
+  }
+  return [...lines.values()].map(({ item, times }) => ({
+    name: itemName(item.name) + (times > 1 ? ` × ${times}` : ""),
+    value: itemValue(item),
+  }));
+}
+
+/** "open pung 4m" as people say it: "Open pung of 4 characters". */
+function itemName(name: string): string {
+  const said = name.replace(/ ([1-9][mps]|[1-7]z)$/, (_, kind: string) => ` of ${pluralName(kindNamed(kind))}`);
+  return said.charAt(0).toUpperCase() + said.slice(1);
 }
 
 function sumOf(items: readonly ScoreItem[], wanted: Unit): number {
