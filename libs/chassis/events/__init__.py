@@ -6,7 +6,7 @@ from libs.chassis.events.once import consumed_events, forget_consumed, once
 from libs.chassis.events.producer import EventProducer
 from libs.chassis.events.record import EVENT_ID, EventRecord, PoisonMessage, event_headers
 from libs.chassis.events.relay import OutboxRelay
-from libs.chassis.events.topics import EVENT_TOPICS, HANDS, MATCHES, MATCHMAKING, RATINGS, TABLES, ensure_topics
+from libs.chassis.events.topics import EVENT_TOPICS, HANDS, MATCHES, MATCHMAKING, RATINGS, TABLES, TOPICS, ensure_topics
 
 __all__ = [
     "EVENT_ID",
@@ -16,6 +16,7 @@ __all__ = [
     "MATCHMAKING",
     "RATINGS",
     "TABLES",
+    "TOPICS",
     "EventConsumer",
     "EventFeed",
     "EventProducer",

@@ -17,6 +17,7 @@ MATCHMAKING = "eastwind.matchmaking.v1"
 EVENT_TOPICS = (TABLES, HANDS, MATCHES, RATINGS, MATCHMAKING)
 
 PARTITIONS = 8
+"""Partitions of each topic of events: the most consumers of one kind that can share its work."""
 
 
 def dead_topic(topic: str) -> str:
@@ -24,22 +25,25 @@ def dead_topic(topic: str) -> str:
     return f"{topic}.dead"
 
 
+TOPICS: Mapping[str, int] = {
+    **dict.fromkeys(EVENT_TOPICS, PARTITIONS),
+    **{dead_topic(topic): 1 for topic in EVENT_TOPICS},
+}
+"""Every topic with its number of partitions."""
+
+
 async def ensure_topics(
     bootstrap: Sequence[str],
-    topics: Mapping[str, int] | None = None,
+    topics: Mapping[str, int] = TOPICS,
     *,
     timeout_s: float,
     replication: int = 1,
-) -> None:
-    """Create the topics (name to partitions) that are missing; those that exist stay as they are.
+) -> frozenset[str]:
+    """Create the topics (name to partitions) that are missing; returns the names of the new ones.
 
-    Without `topics`, all event topics and their dead-letter topics. Raises `Unavailable` when no broker answers, or
-    when the broker refuses, as one does that lets only its operator create topics.
+    A topic that exists stays as it is. Raises `Unavailable` when no broker answers, or when the broker refuses, as one
+    does that lets only its operator create topics.
     """
-    wanted = topics or {
-        **dict.fromkeys(EVENT_TOPICS, PARTITIONS),
-        **{dead_topic(topic): 1 for topic in EVENT_TOPICS},
-    }
     timeout_ms = int(timeout_s * 1000)
     admin = AIOKafkaAdminClient(bootstrap_servers=list(bootstrap), request_timeout_ms=timeout_ms)
     try:
@@ -47,7 +51,7 @@ async def ensure_topics(
         response = await admin.create_topics(
             [
                 NewTopic(name=name, num_partitions=partitions, replication_factor=replication)
-                for name, partitions in wanted.items()
+                for name, partitions in topics.items()
             ],
             timeout_ms=timeout_ms,
         )
@@ -55,6 +59,10 @@ async def ensure_topics(
         raise Unavailable(f"topics could not be created: {type(error).__name__}") from error
     finally:
         await admin.close()
+    created = set[str]()
     for topic, code, *_ in response.topic_errors:
-        if code != 0 and for_code(code) is not TopicAlreadyExistsError:
+        if code == 0:
+            created.add(topic)
+        elif for_code(code) is not TopicAlreadyExistsError:
             raise Unavailable(f"topic {topic} could not be created: {for_code(code).__name__}")
+    return frozenset(created)

@@ -9,7 +9,8 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRecord, TopicPa
 from aiokafka.errors import KafkaError
 
 from deploy.local.broker import BrokerServer
-from deploy.local.topics import EVENT_TOPICS, TOPICS, ensure_topics
+from libs.chassis.errors import Unavailable
+from libs.chassis.events import EVENT_TOPICS, TOPICS, ensure_topics
 
 TOPIC = "eastwind.hands.v1"
 PARTITIONS = 4
@@ -65,7 +66,7 @@ async def _consume(bootstrap: str, count: int, *, commit: bool) -> list[Consumer
 
 @pytest.mark.timeout(60)
 async def test_a_group_resumes_from_its_commit_and_sees_messages_as_they_were_sent(kafka_bootstrap: str) -> None:
-    await ensure_topics(kafka_bootstrap, {TOPIC: PARTITIONS})
+    await ensure_topics([kafka_bootstrap], {TOPIC: PARTITIONS}, timeout_s=15)
     partition_of = await _produce(kafka_bootstrap, 20)
     assert len(set(partition_of.values())) > 1
 
@@ -87,7 +88,7 @@ async def test_a_group_resumes_from_its_commit_and_sees_messages_as_they_were_se
 
 
 async def test_a_record_of_several_megabytes_passes(kafka_bootstrap: str) -> None:
-    await ensure_topics(kafka_bootstrap, {TOPIC: 1})
+    await ensure_topics([kafka_bootstrap], {TOPIC: 1}, timeout_s=15)
     large = b"x" * (5 << 20)
     producer = AIOKafkaProducer(bootstrap_servers=kafka_bootstrap, max_request_size=len(large) + 1024)
     await producer.start()
@@ -108,9 +109,9 @@ async def test_a_record_of_several_megabytes_passes(kafka_bootstrap: str) -> Non
 
 
 async def test_topics_are_made_once_with_their_partitions(kafka_bootstrap: str) -> None:
-    assert await ensure_topics(kafka_bootstrap, {EVENT_TOPICS[0]: 3}) == {EVENT_TOPICS[0]}
-    assert await ensure_topics(kafka_bootstrap) == set(TOPICS) - {EVENT_TOPICS[0]}
-    assert await ensure_topics(kafka_bootstrap) == set()
+    assert await ensure_topics([kafka_bootstrap], {EVENT_TOPICS[0]: 3}, timeout_s=15) == {EVENT_TOPICS[0]}
+    assert await ensure_topics([kafka_bootstrap], timeout_s=15) == set(TOPICS) - {EVENT_TOPICS[0]}
+    assert await ensure_topics([kafka_bootstrap], timeout_s=15) == set()
     producer = AIOKafkaProducer(bootstrap_servers=kafka_bootstrap)
     await producer.start()
     try:
@@ -122,8 +123,8 @@ async def test_topics_are_made_once_with_their_partitions(kafka_bootstrap: str) 
 
 
 async def test_no_broker_is_an_error_in_time() -> None:
-    with pytest.raises(KafkaError):
-        await ensure_topics("127.0.0.1:1", {TOPIC: 1}, timeout_seconds=1.0)
+    with pytest.raises(Unavailable):
+        await ensure_topics(["127.0.0.1:1"], {TOPIC: 1}, timeout_s=1)
 
 
 @pytest.mark.parametrize("settings", [{"enable_idempotence": True}, {"transactional_id": "relay"}])
@@ -140,13 +141,13 @@ async def test_the_embedded_broker_refuses_idempotent_and_transactional_producer
 
 
 async def test_the_embedded_broker_forgets_when_it_ends(broker_server: BrokerServer) -> None:
-    await ensure_topics(broker_server.bootstrap, {TOPIC: PARTITIONS})
+    await ensure_topics([broker_server.bootstrap], {TOPIC: PARTITIONS}, timeout_s=15)
     await _produce(broker_server.bootstrap, 10)
     address = broker_server.bootstrap
     await broker_server.kill()
     await broker_server.start()
     assert broker_server.bootstrap == address
-    await ensure_topics(address, {TOPIC: PARTITIONS})
+    await ensure_topics([address], {TOPIC: PARTITIONS}, timeout_s=15)
     consumer = AIOKafkaConsumer(bootstrap_servers=address)
     await consumer.start()
     try:

@@ -7,7 +7,7 @@ import pytest
 import redis.asyncio as redis
 
 from deploy.local.postgres import PostgresServer
-from deploy.local.topics import ensure_topics
+from libs.chassis.events import ensure_topics
 from tests.backing import FreshDatabases
 
 
@@ -21,7 +21,7 @@ async def test_valkey_is_empty_at_the_start_of_each_test(valkey_url: str, run: i
 
 @pytest.mark.parametrize("run", [1, 2])
 async def test_the_broker_is_empty_at_the_start_of_each_test(kafka_bootstrap: str, run: int) -> None:
-    assert await ensure_topics(kafka_bootstrap, {"seen": run}) == {"seen"}
+    assert await ensure_topics([kafka_bootstrap], {"seen": run}, timeout_s=15) == {"seen"}
 
 
 @pytest.mark.parametrize("run", [1, 2])

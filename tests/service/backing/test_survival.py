@@ -16,8 +16,8 @@ from deploy.local.postgres import PostgresServer
 from deploy.local.process import ServerProcess
 from deploy.local.programs import valkey_program
 from deploy.local.stack import BackingStack
-from deploy.local.topics import ensure_topics
 from deploy.local.valkey import ValkeyServer
+from libs.chassis.events import ensure_topics
 
 ROOT = Path(__file__).parents[3]
 
@@ -127,7 +127,7 @@ async def test_a_stack_comes_back_after_kill_9_of_the_process_that_ran_it(tmp_pa
         assert await connection.fetchval("SELECT n FROM hands") == 42
         await connection.close()
         # The broker alone forgets.
-        assert await ensure_topics(stack.kafka_bootstrap, {"anew": 1}) == {"anew"}
+        assert await ensure_topics([stack.kafka_bootstrap], {"anew": 1}, timeout_s=15) == {"anew"}
     assert not any(_runs(pid) for pid in first_pids)
 
 
