@@ -15,6 +15,9 @@ from typing import Any, Protocol
 
 import structlog
 
+from libs.chassis.logs import configure
+from libs.chassis.settings import SettingsError, SettingsType, load
+
 _log = structlog.get_logger(__name__)
 
 StopHook = Callable[[], Awaitable[Any]]
@@ -198,17 +201,27 @@ async def _stop(service: Service, grace_s: float, insisted: asyncio.Event) -> bo
         await asyncio.gather(impatience, return_exceptions=True)
 
 
-def run_service(make: Callable[[], Service], *, grace_s: float) -> None:
-    """The main function of a service process: makes the service inside the event loop, runs it, exits the process.
+def run_service(name: str, make: Callable[[SettingsType], Service], kind: type[SettingsType]) -> None:
+    """The main function of a service process: reads its settings from the environment, runs it, exits the process.
 
-    `make` is called in the loop, so that no channel or connection is made before it (or crosses a fork).
+    `name` is how its logs call it. `make` is called inside the event loop, so that no channel or connection is made
+    before it (or crosses a fork). A wrong setting is told on stderr, with exit code 2.
     """
+    settings = load(kind)
+    configure(service=name, level=settings.log_level, form=settings.log_format)
 
     async def main() -> int:
-        return await run(make(), grace_s=grace_s, started=_settle_memory)
+        return await run(make(settings), grace_s=settings.drain_grace_s, started=_settle_memory)
 
     try:
         import uvloop
     except ImportError:
-        sys.exit(asyncio.run(main()))
-    sys.exit(uvloop.run(main()))
+        start = asyncio.run
+    else:
+        start = uvloop.run
+    try:
+        code = start(main())
+    except SettingsError as error:
+        sys.stderr.write(f"{error}\n")
+        code = 2
+    sys.exit(code)
