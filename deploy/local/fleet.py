@@ -1,4 +1,4 @@
-"""All services of Eastwind in this process, on real backing servers (architecture §12)."""
+"""All services of Eastwind in this process, on real backing servers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All services of Eastwind, each as a process of its own, on real backing servers (architecture §12)."""
+"""All services of Eastwind, each as a process of its own, on real backing servers."""
 
 from __future__ import annotations
 

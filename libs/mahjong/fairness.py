@@ -1,4 +1,4 @@
-"""The wall that nobody can steer: commitments, the transcript, the seed and the shuffle (architecture §10).
+"""The wall that nobody can steer: commitments, the transcript, the seed and the shuffle.
 
 The procedure, so that anybody can repeat it with SHA-256 and HMAC alone:
 

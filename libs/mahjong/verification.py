@@ -1,6 +1,6 @@
 """Checking a finished hand: was the wall the promised one, did everything follow the rules, do the points add up?
 
-A record is judged under its own ruleset and wall algorithm (architecture P9, P10). Nothing of it is believed: the wall
+A record is judged under its own ruleset and wall algorithm (promises P9, P10). Nothing of it is believed: the wall
 is built again from the seed and the nonces, every event must follow from the state before it by a legal choice, and
 the settlement is worked out again.
 """

@@ -1,4 +1,4 @@
-"""Takes deadlines that passed out of the index and has the owning workers resolve them (architecture §6).
+"""Takes deadlines that passed out of the index and has the owning workers resolve them.
 
 A taken deadline is hidden from other replicas for a while and comes back by itself unless the table set a new one: at
 least once. The worker ignores what is no longer due: effective once (promise P3).

@@ -1,4 +1,4 @@
-"""The public port: the page, the calls, and the upgrade to a socket (architecture §8)."""
+"""The public port: the page, the calls, and the upgrade to a socket."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The streams of this gateway to the table workers, one each, shared by all players (architecture §4, §13).
+"""The streams of this gateway to the table workers, one each, shared by all players.
 
 A watch stays, wherever its table goes: when a worker says that it is not the owner, drains or does not answer, the
 owner is looked up again and the watch is taken up there. Commands that were not answered go along once more; their ids

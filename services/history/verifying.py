@@ -1,4 +1,4 @@
-"""Checks a stored record (architecture P9): in a thread, since it takes a moment, and a bounded number at a time."""
+"""Checks a stored record (promise P9): in a thread, since it takes a moment, and a bounded number at a time."""
 
 from __future__ import annotations
 

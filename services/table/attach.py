@@ -1,4 +1,4 @@
-"""The one stream between a gateway and this worker: many players, many frames in a message (architecture §4, §13)."""
+"""The one stream between a gateway and this worker: many players, many frames in a message."""
 
 from __future__ import annotations
 

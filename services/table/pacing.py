@@ -1,4 +1,4 @@
-"""The pause after a discard, which must not tell whether somebody may claim (architecture §11; field case C059).
+"""The pause after a discard, which must not tell whether somebody may claim (field case C059).
 
 A declared kong has the same pause, since it must not tell either whether somebody may rob it.
 """

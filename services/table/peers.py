@@ -39,7 +39,7 @@ class Peers:
 
     async def settle(self, state: TableState) -> HandSettled:
         """Return the settlement of the finished hand: the scoring service's, or after two tries within two seconds the
-        same library's (architecture §4)."""
+        same library's."""
         hand = state.hand
         assert hand is not None
         if not isinstance(hand.result, HandWon):

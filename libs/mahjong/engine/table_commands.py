@@ -88,8 +88,8 @@ class Act:
     """The seat answers a decision.
 
     ``round_trip_ms`` is the round trip that the server last measured on the seat's connection, 0 when it has none.
-    ``hold_ms`` says how long the worker holds back what follows: the clock of an own turn that opens starts only then
-    (architecture §11).
+    ``hold_ms`` says how long the worker holds back what follows: the clock of an own turn that opens starts only
+    then.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""What one viewer may know of a table, its hand included (field cases C069, C130; architecture promise P5).
+"""What one viewer may know of a table, its hand included (field cases C069, C130; promise P5).
 
 A viewer is a seat, or ``SPECTATOR``. The law of this module: applying the visible copies of a table's events gives the
 same ``TableView`` as ``table_view`` makes from the table's state, with the same sequence.

@@ -1,4 +1,4 @@
-"""What one viewer may know of a hand (field case C130; architecture promise P5).
+"""What one viewer may know of a hand (field case C130; promise P5).
 
 A viewer is a seat, or ``SPECTATOR``. ``visible`` makes the viewer's copy of an event, from an allow-list by type: an
 event that is not listed reaches nobody. A ``SeatView`` is the picture that results. The law of this module: applying

@@ -1,4 +1,4 @@
-"""Tables whose helpers are down play on: hands are settled, computers' turns pass (architecture §4)."""
+"""Tables whose helpers are down play on: hands are settled, computers' turns pass."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The wall that nobody can steer (architecture §10)."""
+"""The wall that nobody can steer."""
 
 import hashlib
 import json

@@ -1,5 +1,5 @@
 /**
- * One's own part in the wall, and the check of a finished one (architecture §10): the seal, the four numbers, the
+ * One's own part in the wall, and the check of a finished one: the seal, the four numbers, the
  * shuffle, and every tile of which one knows the place.
  */
 

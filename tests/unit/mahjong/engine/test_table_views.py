@@ -1,4 +1,4 @@
-"""What a viewer may know of a table (field case C130; architecture promise P5). That every viewer's events fold to its
+"""What a viewer may know of a table (field case C130; promise P5). That every viewer's events fold to its
 picture is checked after every step of every ``CheckedTable``."""
 
 from __future__ import annotations
