@@ -86,6 +86,7 @@ class GatewayService:
         lifecycle.on_stop("links", links.close)
         lifecycle.on_stop("edge", edge.stop)
         await edge.start()
+        self._tasks.start(edge.cut_silent_connections(), name="cut-silent-connections")
         self._edge = edge
         http = HttpSide(settings, telemetry.metrics)
         http.add_check("edge", lambda: not edge.draining)

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 import structlog
 from aiohttp import web
+from aiohttp.web_protocol import RequestHandler
 
 from libs.chassis.client_address import network_of
 from libs.chassis.clocks import Clock
@@ -31,6 +32,8 @@ _HEADERS: Final = {
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
 }
+KEEP_ALIVE_S: Final = 75.0
+"""So long a connection may be quiet between two requests."""
 _FOREVER: Final = "public, max-age=31536000, immutable"
 _log = structlog.get_logger(__name__)
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -47,11 +50,12 @@ class Edge:
         self.sockets: set[PlayerSocket] = set()
         self.draining = False
         self._by_address: Counter[str] = Counter()
+        self._have_asked: set[RequestHandler] = set()
         self._empty = asyncio.Event()
         self._runner: web.AppRunner | None = None
         self.port = 0
         self._dist = Path(settings.web_dist)
-        self.app = web.Application(client_max_size=MOST_BODY_BYTES, middlewares=[_with_headers])
+        self.app = web.Application(client_max_size=MOST_BODY_BYTES, middlewares=[self._note_request, _with_headers])
         self.app.router.add_get("/ws", self._open_socket)
         self.app.router.add_post("/api/{path:[A-Za-z0-9.]+/[A-Za-z]+}", calls.serve)
         self.app.router.add_get("/", self._page)
@@ -59,7 +63,7 @@ class Edge:
 
     async def start(self) -> int:
         """Listen; returns the port. Raises OSError when it is taken."""
-        self._runner = web.AppRunner(self.app, access_log=None, handle_signals=False)
+        self._runner = web.AppRunner(self.app, access_log=None, handle_signals=False, keepalive_timeout=KEEP_ALIVE_S)
         await self._runner.setup()
         site = web.TCPSite(self._runner, self._settings.edge_host, self._settings.edge_port)
         await site.start()
@@ -70,6 +74,25 @@ class Edge:
         """Close the port and cut whatever is still open."""
         if self._runner is not None:
             await self._runner.cleanup()
+
+    async def cut_silent_connections(self) -> None:
+        """Cut connections whose first request does not come, or not to its end, until cancelled: each would hold a
+        place of this process for as long as its client likes."""
+        assert self._runner is not None
+        before: set[RequestHandler] = set()
+        while self._runner.server is not None:
+            await asyncio.sleep(self._settings.call_header_s)
+            now = set(self._runner.server.connections)
+            self._have_asked &= now
+            for silent in (before & now) - self._have_asked:
+                if silent.transport is not None:
+                    silent.transport.close()
+            before = now
+
+    @web.middleware
+    async def _note_request(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        self._have_asked.add(request.protocol)
+        return await handler(request)
 
     async def drain(self, reason: int, detail: str, grace_s: float) -> None:
         """Take no new sockets, tell the open ones to come again elsewhere at slightly different times, and wait."""

@@ -33,6 +33,7 @@ class GatewaySettings(ServiceSettings):
     proxies: int = Field(
         default=0, ge=0, le=8, description="proxies in front whose X-Forwarded-For tells the address of a client"
     )
+    call_header_s: float = Field(default=15.0, gt=0, description="how long a connection may take for its first request")
     call_body_s: float = Field(default=10.0, gt=0, description="how long the body of a call may take to come")
     call_rate: float = Field(default=10.0, gt=0, description="HTTP calls a second from one address")
     call_burst: int = Field(default=40, gt=0, description="HTTP calls at once from one address")

@@ -74,6 +74,23 @@ async def test_bodies_that_cannot_be_read_are_refused(house: House) -> None:
     assert (await answer(house, post(GUEST, b"{}", length=70_000)))[0] == 400
 
 
+@pytest.mark.parametrize("begun", [b"", b"GET / HTTP/1.1\r\nHost: x\r\n"])
+async def test_a_connection_that_never_asks_is_cut_while_others_stay(house: House, fleet: Fleet, begun: bytes) -> None:
+    gateway: GatewayService = await fleet.add("gateway", call_header_s=0.2)
+    url = f"http://{gateway.edge_address}"
+    player = await house.guest(url=url)
+    host, port = gateway.edge_address.split(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    try:
+        writer.write(begun)
+        async with asyncio.timeout(20):
+            assert await reader.read() == b""
+    finally:
+        writer.close()
+    await player.watch(await house.create(player))
+    assert player.connections == 1
+
+
 @pytest.mark.parametrize("value", [b"Bearer \xc3\xa9", b"Bearer \xff\xfe", b"bearer\tabc", b"Basic abc", b"Bearer"])
 async def test_an_authorization_that_is_none_is_told_so(house: House, value: bytes) -> None:
     status, text = await answer(house, post(SEAT, b"{}", b"Authorization: " + value))
