@@ -13,10 +13,10 @@ from eastwind.accounts.v1 import accounts_service_pb2_grpc
 from libs.chassis import database
 from libs.chassis.auth import ANY_SERVICE, AccessTokenVerifier, AllowList
 from libs.chassis.clocks import Clock, SteadyClock
-from libs.chassis.drain import Lifecycle, TaskOwner
 from libs.chassis.errors import Unavailable
 from libs.chassis.httpside import HttpSide
 from libs.chassis.server import GrpcServer
+from libs.chassis.service import ServiceObject
 from libs.chassis.settings import SettingsError
 from libs.chassis.telemetry import Telemetry
 from services.accounts.accounts import Accounts
@@ -44,17 +44,18 @@ _RETRY_START_S = 0.5
 _log = structlog.get_logger(__name__)
 
 
-class AccountsService:
+class AccountsService(ServiceObject[AccountsSettings]):
     """One instance of the service. Several may live in one process, and several on one database."""
 
     name = "accounts"
+    _server: GrpcServer
+    _http: HttpSide
 
     def __init__(self, settings: AccountsSettings, *, clock: Clock | None = None) -> None:
         if not settings.database_url:
             raise SettingsError("EASTWIND_DATABASE_URL is not set, and accounts are kept in PostgreSQL.")
-        self._settings = settings
+        super().__init__(settings)
         self._clock = clock or SteadyClock()
-        self._lifecycle = Lifecycle()
         self._telemetry = Telemetry(self.name, otlp_endpoint=settings.otlp_endpoint)
         self._http = HttpSide(settings, self._telemetry.metrics)
         self._server = GrpcServer(settings, self._telemetry, allow=CALLERS, error_adapters=[adapt_error])
@@ -62,49 +63,23 @@ class AccountsService:
         self._keys = signing_keys_of(settings, self._engine, self._clock)
         self._sessions = Sessions(settings, self._clock)
         self._upkeep = Upkeep(self._engine, self._keys, self._sessions)
-        self._tasks = TaskOwner(self.name)
-        self.failed = self._tasks.failed
 
-    @property
-    def grpc_address(self) -> str:
-        """`host:port` of the gRPC server, once started."""
-        return self._server.address
-
-    @property
-    def http_address(self) -> str:
-        """`host:port` of probes and metrics, once started."""
-        return f"{self._settings.advertise_host or self._settings.host}:{self._http.port}"
-
-    async def start(self) -> None:
-        """Return when players can register and log in.
-
-        Raises `OSError` when a port is taken, and `Unavailable` when the database stays away for `database_wait_s`;
-        then nothing is left running. Meanwhile the process is alive, and not ready.
-        """
+    async def _start(self) -> None:
+        """Return when players can register and log in."""
         self._lifecycle.on_stop("telemetry", self._telemetry.close)
         self._lifecycle.on_stop("database", self._engine.dispose)
-        try:
-            self._http.add_check("grpc", lambda: self._server.health.serving)
-            self._http.add_check("database", lambda: self._upkeep.database_answers)
-            await self._http.start()
-            self._lifecycle.on_stop("http", self._http.stop)
-            await self._prepare_database()
-            passwords = await asyncio.to_thread(Passwords, self._settings)
-            self._lifecycle.on_stop("passwords", passwords.close)
-            self._serve(passwords)
-            self._tasks.start(self._upkeep.probe_every(self._settings.database_probe_s), name="accounts-probe")
-            self._tasks.start(self._upkeep.tidy_every(self._settings.upkeep_every_s), name="accounts-upkeep")
-            self._lifecycle.on_stop("tasks", self._tasks.close)
-            await self._server.start()
-        except BaseException:
-            await self._tasks.close()
-            await self._lifecycle.stop()
-            raise
-
-    async def stop(self, grace_s: float) -> None:
-        """Finish the calls that run, at most `grace_s` seconds, and free everything."""
-        self._lifecycle.on_stop("grpc", lambda: self._server.stop(grace_s), timeout_s=grace_s + 5.0)
-        await self._lifecycle.stop()
+        self._http.add_check("grpc", lambda: self._server.health.serving)
+        self._http.add_check("database", lambda: self._upkeep.database_answers)
+        await self._http.start()
+        self._lifecycle.on_stop("http", self._http.stop)
+        await self._prepare_database()
+        passwords = await asyncio.to_thread(Passwords, self._settings)
+        self._lifecycle.on_stop("passwords", passwords.close)
+        self._serve(passwords)
+        self._lifecycle.on_stop("tasks", self._tasks.close)
+        self._tasks.start(self._upkeep.probe_every(self._settings.database_probe_s), name="accounts-probe")
+        self._tasks.start(self._upkeep.tidy_every(self._settings.upkeep_every_s), name="accounts-upkeep")
+        await self._server.start()
 
     def _serve(self, passwords: Passwords) -> None:
         refreshes = self._telemetry.metrics.counter(

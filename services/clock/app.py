@@ -5,11 +5,11 @@ from __future__ import annotations
 from eastwind.clock.v1 import clock_service_pb2_grpc
 from libs.chassis.channels import Channels
 from libs.chassis.clocks import Clock, SteadyClock
-from libs.chassis.drain import Lifecycle, TaskOwner
 from libs.chassis.httpside import HttpSide
 from libs.chassis.redis_client import RedisClient
 from libs.chassis.routing import TableRouter
 from libs.chassis.server import GrpcServer
+from libs.chassis.service import ServiceObject
 from libs.chassis.table_store import DeadlineIndex, TableStore, WorkerRegistry, check_server
 from libs.chassis.telemetry import Telemetry
 from services.clock.service import ALLOW, ClockServicer
@@ -17,40 +17,17 @@ from services.clock.settings import ClockSettings
 from services.clock.ticking import Ticker
 
 
-class ClockService:
+class ClockService(ServiceObject[ClockSettings]):
     """One replica of the clock. Several may live in one process, and any number may run side by side."""
 
     name = "clock"
 
     def __init__(self, settings: ClockSettings, *, clock: Clock | None = None) -> None:
-        self._settings = settings
+        super().__init__(settings)
         self._clock = clock or SteadyClock()
-        self._lifecycle = Lifecycle()
-        self._tasks = TaskOwner("clock")
-        self.failed = self._tasks.failed
-        self._server: GrpcServer | None = None
-        self._http_port = 0
-
-    @property
-    def grpc_address(self) -> str:
-        """`host:port` of the gRPC server, once started."""
-        assert self._server is not None
-        return self._server.address
-
-    @property
-    def http_address(self) -> str:
-        """`host:port` of probes and metrics, once started."""
-        return f"{self._settings.advertise_host or self._settings.host}:{self._http_port}"
-
-    async def start(self) -> None:
-        """Return when deadlines are being resolved. When that fails nothing is left running."""
-        try:
-            await self._start()
-        except BaseException:
-            await self._lifecycle.stop()
-            raise
 
     async def _start(self) -> None:
+        """Return when deadlines are being resolved."""
         settings, lifecycle = self._settings, self._lifecycle
         telemetry = Telemetry(self.name, otlp_endpoint=settings.otlp_endpoint)
         lifecycle.on_stop("telemetry", telemetry.close)
@@ -64,13 +41,14 @@ class ClockService:
         ticker = Ticker(settings, DeadlineIndex(redis), router, channels, self._clock, self._tasks, telemetry.metrics)
         server = GrpcServer(settings, telemetry, allow=ALLOW)
         server.add(clock_service_pb2_grpc.add_ClockServiceServicer_to_server, ClockServicer(ticker, server.draining))
-        await server.start()
         self._server = server
+        await server.start()
         http = HttpSide(settings, telemetry.metrics)
         http.add_check("serving", lambda: server.health.serving)
         http.add_check("store", lambda: ticker.reaches_store)
         lifecycle.on_stop("http", http.stop)
-        self._http_port = await http.start()
+        await http.start()
+        self._http = http
         self._tasks.start(ticker.run(), name="ticker")
         lifecycle.on_stop("ticker", self._tasks.close)
 

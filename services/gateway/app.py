@@ -6,11 +6,11 @@ from eastwind.type.v1 import reason_pb2
 from libs.chassis.account_keys import account_tokens
 from libs.chassis.channels import Channels
 from libs.chassis.clocks import Clock, SteadyClock
-from libs.chassis.drain import Lifecycle, TaskOwner
 from libs.chassis.events import RATINGS, EventFeed
 from libs.chassis.httpside import HttpSide
 from libs.chassis.redis_client import RedisClient
 from libs.chassis.routing import TableRouter
+from libs.chassis.service import ServiceObject
 from libs.chassis.table_store import TableStore, WorkerRegistry
 from libs.chassis.telemetry import Telemetry
 from services.gateway.calls import Calls
@@ -23,19 +23,15 @@ from services.gateway.surroundings import Surroundings
 from services.gateway.table_links import TableLinks
 
 
-class GatewayService:
+class GatewayService(ServiceObject[GatewaySettings]):
     """One gateway. Several may live in one process, and any number may run side by side."""
 
     name = "gateway"
 
     def __init__(self, settings: GatewaySettings, *, clock: Clock | None = None) -> None:
-        self._settings = settings
+        super().__init__(settings)
         self._clock = clock or SteadyClock()
-        self._lifecycle = Lifecycle()
-        self._tasks = TaskOwner("gateway")
-        self.failed = self._tasks.failed
         self._edge: Edge | None = None
-        self._http_port = 0
 
     @property
     def edge_address(self) -> str:
@@ -43,20 +39,8 @@ class GatewayService:
         assert self._edge is not None
         return f"{self._settings.edge_host}:{self._edge.port}"
 
-    @property
-    def http_address(self) -> str:
-        """`host:port` of probes and metrics, once started."""
-        return f"{self._settings.advertise_host or self._settings.host}:{self._http_port}"
-
-    async def start(self) -> None:
-        """Return when players can connect. When that fails nothing is left running."""
-        try:
-            await self._start()
-        except BaseException:
-            await self._lifecycle.stop()
-            raise
-
     async def _start(self) -> None:
+        """Return when players can connect."""
         settings, lifecycle = self._settings, self._lifecycle
         telemetry = Telemetry(self.name, otlp_endpoint=settings.otlp_endpoint)
         lifecycle.on_stop("telemetry", telemetry.close)
@@ -91,7 +75,8 @@ class GatewayService:
         http = HttpSide(settings, telemetry.metrics)
         http.add_check("edge", lambda: not edge.draining)
         lifecycle.on_stop("http", http.stop)
-        self._http_port = await http.start()
+        await http.start()
+        self._http = http
 
     async def stop(self, grace_s: float) -> None:
         """Send everybody elsewhere, each at a slightly different time, and free everything."""

@@ -6,13 +6,13 @@ from eastwind.matchmaking.v1 import matchmaking_service_pb2_grpc
 from libs.chassis.account_keys import account_tokens
 from libs.chassis.channels import Channels
 from libs.chassis.clocks import Clock, SteadyClock
-from libs.chassis.drain import Lifecycle, TaskOwner
 from libs.chassis.events import TABLES, EventConsumer, EventProducer
 from libs.chassis.httpside import HttpSide
 from libs.chassis.page_tokens import PageTokens
 from libs.chassis.redis_client import RedisClient
 from libs.chassis.routing import TableRouter
 from libs.chassis.server import GrpcServer
+from libs.chassis.service import ServiceObject
 from libs.chassis.table_store import TableStore, WorkerRegistry
 from libs.chassis.telemetry import Telemetry
 from services.matchmaking.lobby import Lobby
@@ -24,40 +24,17 @@ from services.matchmaking.table_calls import TableCalls
 from services.matchmaking.tickets import Tickets
 
 
-class MatchmakingService:
+class MatchmakingService(ServiceObject[MatchmakingSettings]):
     """One replica. Several may live in one process, and any number may run side by side."""
 
     name = "matchmaking"
 
     def __init__(self, settings: MatchmakingSettings, *, clock: Clock | None = None) -> None:
-        self._settings = settings
+        super().__init__(settings)
         self._clock = clock or SteadyClock()
-        self._lifecycle = Lifecycle()
-        self._tasks = TaskOwner("matchmaking")
-        self.failed = self._tasks.failed
-        self._server: GrpcServer | None = None
-        self._http_port = 0
-
-    @property
-    def grpc_address(self) -> str:
-        """`host:port` of the gRPC server, once started."""
-        assert self._server is not None
-        return self._server.address
-
-    @property
-    def http_address(self) -> str:
-        """`host:port` of probes and metrics, once started."""
-        return f"{self._settings.advertise_host or self._settings.host}:{self._http_port}"
-
-    async def start(self) -> None:
-        """Return when players can queue. When that fails nothing is left running."""
-        try:
-            await self._start()
-        except BaseException:
-            await self._lifecycle.stop()
-            raise
 
     async def _start(self) -> None:
+        """Return when players can queue."""
         settings, lifecycle = self._settings, self._lifecycle
         telemetry = Telemetry(self.name, otlp_endpoint=settings.otlp_endpoint)
         lifecycle.on_stop("telemetry", telemetry.close)
@@ -79,6 +56,7 @@ class MatchmakingService:
             telemetry,
             session_timeout_s=settings.kafka_session_timeout_s,
         )
+        self._watch(consumer.failed)
         await consumer.start()
         lifecycle.on_stop("consumer", consumer.stop, timeout_s=15.0)
         tickets = Tickets(redis, settings.queue_ticket_s)
@@ -87,12 +65,13 @@ class MatchmakingService:
         server = GrpcServer(settings, telemetry, allow=ALLOW, access_tokens=tokens)
         servicer = MatchmakingServicer(settings, tickets, lobby, tables, self._clock, server.draining)
         server.add(matchmaking_service_pb2_grpc.add_MatchmakingServiceServicer_to_server, servicer)
-        await server.start()
         self._server = server
+        await server.start()
         http = HttpSide(settings, telemetry.metrics)
         http.add_check("serving", lambda: server.health.serving)
         lifecycle.on_stop("http", http.stop)
-        self._http_port = await http.start()
+        await http.start()
+        self._http = http
         matcher = Matcher(settings, tickets, tables, producer, self._clock, telemetry.metrics)
         self._tasks.start(matcher.run(), name="matcher")
         lifecycle.on_stop("matcher", self._tasks.close)

@@ -12,11 +12,11 @@ from eastwind.ratings.v1 import ratings_service_pb2_grpc
 from libs.chassis import database
 from libs.chassis.auth import AllowList
 from libs.chassis.database_upkeep import DatabaseProbe, migrate_when_there
-from libs.chassis.drain import Lifecycle, TaskOwner
 from libs.chassis.events import HANDS, MATCHES, EventConsumer, EventProducer, forget_consumed
 from libs.chassis.httpside import HttpSide
 from libs.chassis.page_tokens import PageTokens
 from libs.chassis.server import GrpcServer
+from libs.chassis.service import ServiceObject
 from libs.chassis.settings import SettingsError
 from libs.chassis.telemetry import Telemetry
 from services.ratings.model import RatingModel
@@ -37,16 +37,17 @@ CALLERS: AllowList = {
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 
-class RatingsService:
+class RatingsService(ServiceObject[RatingsSettings]):
     """One instance of the service. Several may live in one process, and several on one database."""
 
     name = "ratings"
+    _server: GrpcServer
+    _http: HttpSide
 
     def __init__(self, settings: RatingsSettings) -> None:
         if not settings.database_url:
             raise SettingsError("EASTWIND_DATABASE_URL is not set, and ratings are kept in PostgreSQL.")
-        self._settings = settings
-        self._lifecycle = Lifecycle()
+        super().__init__(settings)
         self._telemetry = Telemetry(self.name, otlp_endpoint=settings.otlp_endpoint)
         self._http = HttpSide(settings, self._telemetry.metrics)
         self._server = GrpcServer(settings, self._telemetry, allow=CALLERS, error_adapters=[adapt_error])
@@ -71,61 +72,31 @@ class RatingsService:
         )
         servicer = RatingsServicer(self._engine, PageTokens(settings))
         self._server.add(ratings_service_pb2_grpc.add_RatingsServiceServicer_to_server, servicer)
-        self._tasks = TaskOwner(self.name)
-        self.failed: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
-        for part in (self._tasks.failed, self._outbox.failed, self._consumer.failed):
-            part.add_done_callback(self._part_failed)
+        self._watch(self._outbox.failed, self._consumer.failed)
 
-    @property
-    def grpc_address(self) -> str:
-        """`host:port` of the gRPC server, once started."""
-        return self._server.address
-
-    @property
-    def http_address(self) -> str:
-        """`host:port` of probes and metrics, once started."""
-        return f"{self._settings.advertise_host or self._settings.host}:{self._http.port}"
-
-    async def start(self) -> None:
-        """Return when ratings can be read; units are consumed as soon as the broker is there.
-
-        Raises `OSError` when a port is taken, and `Unavailable` when the database stays away for `database_wait_s`;
-        then nothing is left running.
-        """
+    async def _start(self) -> None:
+        """Return when ratings can be read; units are consumed as soon as the broker is there."""
         self._lifecycle.on_stop("telemetry", self._telemetry.close)
         self._lifecycle.on_stop("database", self._engine.dispose)
-        try:
-            self._http.add_check("grpc", lambda: self._server.health.serving)
-            self._http.add_check("database", lambda: self._probe.answers)
-            await self._http.start()
-            self._lifecycle.on_stop("http", self._http.stop)
-            await migrate_when_there(
-                self._settings.database_url,
-                MIGRATIONS,
-                version_table="ratings_version",
-                wait_s=self._settings.database_wait_s,
-            )
-            self._lifecycle.on_stop("producer", lambda: self._producer.stop(5.0), timeout_s=6.0)
-            self._lifecycle.on_stop("tasks", self._tasks.close)
-            await self._outbox.start()
-            self._lifecycle.on_stop("outbox", self._outbox.stop, timeout_s=6.0)
-            self._tasks.start(self._probe.run(self._settings.database_probe_s), name="ratings-probe")
-            self._tasks.start(self._tidy(), name="ratings-upkeep")
-            await self._consumer.start()
-            self._lifecycle.on_stop("consumer", self._consumer.stop, timeout_s=15.0)
-            await self._server.start()
-        except BaseException:
-            await self._lifecycle.stop()
-            raise
-
-    async def stop(self, grace_s: float) -> None:
-        """Finish the calls and the message in hand, at most `grace_s` seconds each, and free everything."""
-        self._lifecycle.on_stop("grpc", lambda: self._server.stop(grace_s), timeout_s=grace_s + 5.0)
-        await self._lifecycle.stop()
-
-    def _part_failed(self, part: asyncio.Future[BaseException]) -> None:
-        if not part.cancelled() and not self.failed.done():
-            self.failed.set_result(part.result())
+        self._http.add_check("grpc", lambda: self._server.health.serving)
+        self._http.add_check("database", lambda: self._probe.answers)
+        await self._http.start()
+        self._lifecycle.on_stop("http", self._http.stop)
+        await migrate_when_there(
+            self._settings.database_url,
+            MIGRATIONS,
+            version_table="ratings_version",
+            wait_s=self._settings.database_wait_s,
+        )
+        self._lifecycle.on_stop("producer", lambda: self._producer.stop(5.0), timeout_s=6.0)
+        self._lifecycle.on_stop("tasks", self._tasks.close)
+        await self._outbox.start()
+        self._lifecycle.on_stop("outbox", self._outbox.stop, timeout_s=6.0)
+        self._tasks.start(self._probe.run(self._settings.database_probe_s), name="ratings-probe")
+        self._tasks.start(self._tidy(), name="ratings-upkeep")
+        await self._consumer.start()
+        self._lifecycle.on_stop("consumer", self._consumer.stop, timeout_s=15.0)
+        await self._server.start()
 
     async def _tidy(self) -> None:
         while True:

@@ -8,12 +8,12 @@ from eastwind.table.v1 import table_service_pb2_grpc
 from libs.chassis.account_keys import account_tokens
 from libs.chassis.channels import Channels
 from libs.chassis.clocks import Clock, SteadyClock
-from libs.chassis.drain import Lifecycle, TaskOwner
 from libs.chassis.events import EventProducer, OutboxRelay
 from libs.chassis.httpside import HttpSide
 from libs.chassis.identifiers import new_worker_id
 from libs.chassis.redis_client import RedisClient
 from libs.chassis.server import GrpcServer
+from libs.chassis.service import ServiceObject
 from libs.chassis.table_store import Outbox, TableStore, WorkerRegistry, Writer, check_server
 from libs.chassis.telemetry import Telemetry
 from libs.mahjong import variants  # noqa: F401  (registers the rulesets)
@@ -24,43 +24,20 @@ from services.table.service import ALLOW, TableServicer
 from services.table.settings import TableWorkerSettings
 
 
-class TableWorker:
+class TableWorker(ServiceObject[TableWorkerSettings]):
     """One table worker. Several may live in one process."""
 
     name = "table"
 
     def __init__(self, settings: TableWorkerSettings, *, clock: Clock | None = None) -> None:
-        self._settings = settings
+        super().__init__(settings)
         self._clock = clock or SteadyClock()
         self.worker_id = settings.worker_id or new_worker_id("table")
-        self._lifecycle = Lifecycle()
-        self._tasks = TaskOwner("table")
-        self.failed = self._tasks.failed
         self._tables: LiveTables | None = None
-        self._server: GrpcServer | None = None
         self._relay: OutboxRelay | None = None
-        self._http_port = 0
-
-    @property
-    def grpc_address(self) -> str:
-        """`host:port` of the gRPC server, once started."""
-        assert self._server is not None
-        return self._server.address
-
-    @property
-    def http_address(self) -> str:
-        """`host:port` of probes and metrics, once started."""
-        return f"{self._settings.advertise_host or self._settings.host}:{self._http_port}"
-
-    async def start(self) -> None:
-        """Return when this worker is in the registry and takes tables. When that fails nothing is left running."""
-        try:
-            await self._start()
-        except BaseException:
-            await self._lifecycle.stop()
-            raise
 
     async def _start(self) -> None:
+        """Return when this worker is in the registry and takes tables."""
         settings, lifecycle = self._settings, self._lifecycle
         telemetry = Telemetry(self.name, otlp_endpoint=settings.otlp_endpoint)
         lifecycle.on_stop("telemetry", telemetry.close)
@@ -115,7 +92,8 @@ class TableWorker:
         await self._server.start()
         http.add_check("serving", lambda: self._server is not None and self._server.health.serving)
         http.add_check("draining", lambda: not tables.draining)
-        self._http_port = await http.start()
+        await http.start()
+        self._http = http
         tables.announce(self.grpc_address)
         await tables.heartbeat()
         self._tables = tables
