@@ -16,7 +16,7 @@ PING_EVERY_S = 20.0
 PING_TIMEOUT_S = 8.0
 SMALLEST_PING_INTERVAL_S = 10.0
 LARGEST_MESSAGE_BYTES = 8 * 1024 * 1024
-CONNECT_TIMEOUT_S = 2.0
+CONNECT_TIMEOUT_S = 5.0
 
 _BOTH: list[tuple[str, int]] = [
     ("grpc.keepalive_time_ms", int(PING_EVERY_S * 1000)),
@@ -51,7 +51,7 @@ def client_options() -> list[tuple[str, int]]:
         *_BOTH,
         ("grpc.dns_min_time_between_resolutions_ms", 5000),
         ("grpc.initial_reconnect_backoff_ms", 100),
-        # In spite of its name, how long an attempt may take: a busy server is slower to answer than a near one is to reach.
+        # In spite of its name, how long one attempt may take: a busy server is slow to answer, however near it is.
         ("grpc.min_reconnect_backoff_ms", int(CONNECT_TIMEOUT_S * 1000)),
         ("grpc.max_reconnect_backoff_ms", 2000),
         ("grpc.use_local_subchannel_pool", 1),

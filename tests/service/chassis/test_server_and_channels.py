@@ -217,6 +217,30 @@ async def test_a_peer_that_is_not_there_is_a_retriable_error(running: Running) -
         await EchoStub(running.channels().at("127.0.0.1:1")).Say(word("hello"))
 
 
+async def test_a_server_that_is_slow_to_take_a_connection_is_waited_for(running: Running) -> None:
+    host, port = running.server.address.split(":")
+    passing = set[asyncio.Task[None]]()
+
+    async def let_in_later(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(0.5)
+        inner_reader, inner_writer = await asyncio.open_connection(host, int(port))
+        passing.add(asyncio.create_task(pass_on(reader, inner_writer)))
+        passing.add(asyncio.create_task(pass_on(inner_reader, writer)))
+
+    async def pass_on(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+        while data := await source.read(65536):
+            sink.write(data)
+        sink.close()
+
+    door = await asyncio.start_server(let_in_later, host, 0)
+    stub = EchoStub(running.channels().at("{}:{}".format(*door.sockets[0].getsockname())))
+    assert (await stub.Say(word("hello"), timeout=10)).value == "hello"
+    door.close()
+    for channels in running._channels:
+        await channels.close()
+    await asyncio.gather(*passing)
+
+
 async def test_the_trace_of_the_caller_goes_on_in_the_handler(running: Running) -> None:
     heard: list[str] = []
 
