@@ -96,12 +96,13 @@ $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Eastwind needs Python 3.11 or newer; say which one with: make setup PYTHON=python3.12")'
 	$(PYTHON) -m venv .venv
 
-# The existing .venv is brought up to the lock in place. uv, taken from the same lock by hash, makes that quick.
+# The existing .venv is brought up to the lock in place. uv, taken from the same lock by hash, makes that quick. Compiled
+# once here, packages need not be compiled by each process that starts.
 $(DEPS_STAMP): | $(BIN)/python
 	@mkdir -p $(@D)
 	@awk '/^[^ ]/ { wanted = /^uv==/ } wanted' requirements-dev.lock > .venv/.stamps/uv.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r .venv/.stamps/uv.txt
-	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements-dev.lock
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --compile-bytecode --require-hashes -r requirements-dev.lock
 	@rm -f .venv/.stamps/dependencies-* && touch $@
 
 $(BENCH_STAMP): $(DEPS_STAMP)
@@ -120,7 +121,7 @@ $(PYTHON_PROTOS_STAMP): $(DEPS_STAMP)
 	@rm -rf $(GENERATED) && mv .build/protos $(GENERATED) && touch $@
 
 $(WEB_DEPS_STAMP): $(DEPS_STAMP)
-	cd $(WEB) && npm ci --no-audit --no-fund
+	cd $(WEB) && npm ci --no-audit --no-fund --no-update-notifier
 	@touch $@
 
 $(WEB_PROTOS_STAMP): $(WEB_DEPS_STAMP)

@@ -67,6 +67,7 @@ async def _run(port: int, host: str, data: Path, workers: int | None, processes:
         loop.add_signal_handler(number, stop.set)
     # With `everysec` a killed Valkey may lose what it acknowledged while the disk was busy.
     stack = BackingStack(data, appendfsync="always")
+    click.echo("Eastwind starts …", err=True)
     try:
         await stack.start()
     except BackingServerError as error:
