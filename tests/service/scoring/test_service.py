@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from importlib import resources
 from typing import Any
 
@@ -84,12 +84,17 @@ def wrong(score: score_pb2.HandScore, settlement: score_pb2.Settlement | None, e
     return found != wanted
 
 
-async def test_every_vector_comes_out_as_expected_on_one_stream(running: Running) -> None:
-    lines = [
+def hong_kong_lines() -> list[str]:
+    """Every vector and golden hand of Hong Kong Old Style."""
+    return [
         line
         for name in ("vectors/worked.jsonl", "vectors/random.jsonl", "hands.jsonl")
         for line in GOLDEN.joinpath(name).read_text(encoding="utf-8").splitlines()
     ]
+
+
+async def test_every_vector_comes_out_as_expected_on_one_stream(running: Running) -> None:
+    lines = hong_kong_lines()
 
     async def requests() -> AsyncIterator[scoring_service_pb2.ScoreManyRequest]:
         for number, line in enumerate(lines):
@@ -101,14 +106,30 @@ async def test_every_vector_comes_out_as_expected_on_one_stream(running: Running
     answers = [answer async for answer in running.stub().ScoreMany(requests())]
     assert [answer.id for answer in answers] == list(range(len(lines)))
     assert [answer.error for answer in answers if answer.error] == []
-    failed = [
-        json.loads(line)["id"]
-        for line, answer in zip(lines, answers, strict=True)
-        if wrong(
-            answer.score, answer.settlement if answer.HasField("settlement") else None, json.loads(line)["expected"]
-        )
+    assert not_as_expected(lines, answers) == []
+
+
+async def test_every_vector_comes_out_as_expected_one_call_each(running: Running) -> None:
+    lines = hong_kong_lines()
+    stub = running.stub()
+    answers = []
+    for line in lines:
+        preset, situation = parse_line(line)
+        request = scoring_service_pb2.ScoreHandRequest(ruleset=preset.id, situation=situation_to_proto(situation))
+        answers.append(await stub.ScoreHand(request, timeout=5))
+    assert not_as_expected(lines, answers) == []
+
+
+def not_as_expected(
+    lines: Sequence[str],
+    answers: Sequence[scoring_service_pb2.ScoreManyResponse] | Sequence[scoring_service_pb2.ScoreHandResponse],
+) -> list[str]:
+    """The ids of the vectors whose answer is another than the one they expect."""
+    return [
+        one["id"]
+        for one, answer in zip(map(json.loads, lines), answers, strict=True)
+        if wrong(answer.score, answer.settlement if answer.HasField("settlement") else None, one["expected"])
     ]
-    assert failed == []
 
 
 def golden_lines(preset: Ruleset) -> list[str]:
