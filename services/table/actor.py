@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
@@ -34,7 +35,7 @@ from libs.mahjong.engine.actions import Action, Reason, RuleViolation
 from libs.mahjong.engine.codec import encode_entry
 from libs.mahjong.engine.events import DecisionKind, HandSettled, HandStarted
 from libs.mahjong.engine.table import decide
-from libs.mahjong.engine.table_commands import Act, Entry, SettleHand, TableCommand, Tick
+from libs.mahjong.engine.table_commands import Act, Entry, GrantOutage, SettleHand, TableCommand, Tick
 from libs.mahjong.engine.table_snapshot import encode_state
 from libs.mahjong.engine.table_state import TablePhase, TableState
 from libs.mahjong.fairness import SECRET_BYTES
@@ -49,6 +50,8 @@ CLOSED_KEPT_MS: Final = 10 * 60 * 1000
 """A closed table can still be looked at for so long; then its keys are removed."""
 SNAPSHOT_AFTER_ENTRIES: Final = 256
 """A table between two hands is snapshotted when its log has grown so long."""
+SLOW_APPEND_MS: Final = 500
+"""An append that took so long was an outage to those whose time ran meanwhile."""
 _log = structlog.get_logger(__name__)
 
 Make = Callable[[TableState, Circumstances], Sequence[TableCommand]]
@@ -272,6 +275,7 @@ class TableActor:
             request.answer(None)
             self._follow_up()
             return
+        started = time.monotonic()
         try:
             settled = await self._persist(transitions, state)
         except OwnedElsewhere as error:
@@ -288,7 +292,18 @@ class TableActor:
                 self._release_ms = now + pause
             self.audience.publish(entry_before, entry, entry_after, settled, self._release_ms)
         request.answer(None)
+        self._give_back(int((time.monotonic() - started) * 1000))
         self._follow_up()
+
+    def _give_back(self, late_ms: int) -> None:
+        """After an append that took long, give that time back before anything else happens: the questions that it
+        opened left so much later, and answers had to wait (promise P4)."""
+        state = self.state
+        if late_ms >= SLOW_APPEND_MS and (state.clock is not None or state.ready_deadline_ms is not None):
+            _log.warning("slow append; its time is given back", table_id=self.table_id, late_ms=late_ms)
+            self._mailbox.appendleft(
+                _Request(lambda _, given: [GrantOutage(given.now_ms, late_ms)], lambda error: None)
+            )
 
     def _decide(self, make: Make, given: Circumstances) -> tuple[list[_Step], TableState]:
         """Return what the commands bring about, step by step, and the state after them. Raises their refusal."""
