@@ -71,7 +71,7 @@ async def test_c126_a_worker_that_drains_hands_its_tables_over_and_they_are_play
     house: House, workers: Workers
 ) -> None:
     table_id, players = await house.four(rated=True)
-    interruption = Interruption(after=30)
+    interruption = Interruption(after=12)
     playing = asyncio.create_task(house.play(table_id, players, [interruption.play] * 4))
     await interruption.reached.wait()
     leaving = await workers.owner(table_id)
@@ -88,7 +88,7 @@ async def test_c126_a_worker_that_drains_hands_its_tables_over_and_they_are_play
 
 async def test_c107_a_worker_that_lost_its_table_cannot_write_and_lets_it_go(house: House, workers: Workers) -> None:
     table_id, players = await house.four(rated=True)
-    interruption = Interruption(after=30)
+    interruption = Interruption(after=12)
     playing = asyncio.create_task(house.play(table_id, players, [interruption.play] * 4))
     await interruption.reached.wait()
     old = await workers.owner(table_id)
