@@ -355,6 +355,11 @@ def own_seat(view: view_pb2.TableView) -> view_pb2.SeatView | None:
     return view.seats[view.viewer] if view.HasField("viewer") else None
 
 
+def any_person_ready(view: view_pb2.TableView) -> bool:
+    """Tell whether a person has said ready in this step: from then on no new nonce is sealed for the coming hand."""
+    return any(seat.ready and not seat.player.bot_level for seat in view.seats)
+
+
 def coming_hand(view: view_pb2.TableView) -> int:
     """Return the number of the hand that is being prepared or played; a finished hand is shown until the next one."""
     return view.hand + 1 if view.HasField("settled") else view.hand

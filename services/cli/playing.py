@@ -13,7 +13,7 @@ from eastwind.table.v1 import table_service_pb2 as table_pb2
 from eastwind.type.v1 import action_pb2, reason_pb2
 from libs.contracts.bot_views import hand_view_from_proto
 from libs.contracts.tiles import action_to_proto
-from libs.contracts.view_folding import coming_hand, own_seat
+from libs.contracts.view_folding import any_person_ready, coming_hand, own_seat
 from libs.mahjong.bots import choose
 from libs.mahjong.fairness import SECRET_BYTES, commit
 from services.cli.edge_client import EdgeClient, EdgeClosedError, WatchedTable
@@ -95,7 +95,7 @@ class SeatPlayer:
         if own is None:
             raise EdgeClosedError("NOT_SEATED", "the seat is lost")
         if view.phase in (view_pb2.TABLE_PHASE_WAITING, view_pb2.TABLE_PHASE_READY) and not own.ready:
-            if not own.nonce_commitment:
+            if not own.nonce_commitment and not any_person_ready(view):
                 seal = table_pb2.CommitNonce(hand=coming_hand(view), commitment=self._seal())
                 return await self._send("seal", table_pb2.TableCommand(commit_nonce=seal))
             if view.phase == view_pb2.TABLE_PHASE_READY and self._ready_step != view.commitment:

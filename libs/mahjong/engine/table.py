@@ -219,10 +219,21 @@ def _commit_nonce(play: _Play, command: CommitNonce) -> None:
         raise RuleViolation(Reason.INVALID_ARGUMENT, "the seat has committed already")
     if state.ready[seat]:
         raise RuleViolation(Reason.ALREADY_READY, "the seat is ready")
+    if _somebody_revealed(state):
+        # Whoever knows the others' nonces must not choose his own any more: with the server's help he could steer.
+        raise RuleViolation(Reason.NOT_READY_STEP, "others have revealed; seal the next nonce with the ready")
     if command.commitment == NO_COMMITMENT:
         raise _invalid("a commitment has 32 bytes")
     _check_commitment(command.commitment)
     play.emit(NonceCommitted(seat, command.commitment))
+
+
+def _somebody_revealed(state: TableState) -> bool:
+    """True once a person's nonce lies open in this ready step; those of computers are public from the start."""
+    return any(
+        nonce is not None and occupant is not None and occupant.is_human
+        for nonce, occupant in zip(state.nonces, state.occupants, strict=True)
+    )
 
 
 def _tick(play: _Play, command: Tick) -> None:

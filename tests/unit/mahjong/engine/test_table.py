@@ -1,4 +1,4 @@
-"""Tables around their hands: seats, ready steps, the deal, rated units and matches (common §3.3, §3.4; hkos-3-v1 §1.10)."""
+"""Tables around their hands: seats, ready steps, the deal, rated units, matches (common §3.3, §3.4; hkos-3-v1 §1.10)."""
 
 import pytest
 
@@ -142,6 +142,18 @@ def test_a_seat_without_a_commitment_may_commit_before_it_is_ready() -> None:
     table.send(CommitNonce("now", table.now_ms, 1, commit(seed(4))))
     table.send(ConfirmReady("ready", table.now_ms, 1, seed(4)))
     assert table.state.wall_parts()[1].contribution == seed(4)
+
+
+def test_no_nonce_is_sealed_any_more_once_a_person_has_revealed_one() -> None:
+    table = open_table()
+    table.send(LeaveSeat("leave", table.now_ms, 1))
+    table.send(TakeSeat("take", table.now_ms, 1, human(9), table.fresh_seed()))
+    table.send(ConfirmReady("ready", table.now_ms, 0, table.nonce(0, 1)))
+    assert table.state.nonces[0] is not None
+    with table.refused(Reason.NOT_READY_STEP):
+        table.send(CommitNonce("late", table.now_ms, 1, commit(seed(4))))
+    table.send(ConfirmReady("without", table.now_ms, 1))
+    assert table.state.nonces[1] is None
 
 
 def test_a_missing_reveal_is_replaced_by_the_commitment_and_shows_in_the_record() -> None:

@@ -268,6 +268,8 @@ export class TableDesk {
     const own = view.viewer === undefined ? undefined : view.seats[view.viewer];
     const between = view.phase === TablePhase.WAITING || view.phase === TablePhase.READY;
     if (!own || !between || own.ready || own.nonceCommitment.length > 0 || !canSeal()) return;
+    // Once a person has revealed, no new number is sealed for this hand.
+    if (view.seats.some((seat) => seat.ready && seat.player && seat.player.botLevel === 0)) return;
     const hand = comingHand(view);
     const key = `${view.tableId}/${hand}/${view.phase}`;
     if (this.committingFor === key) return;
