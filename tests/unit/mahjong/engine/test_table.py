@@ -1,4 +1,4 @@
-"""Tables around their hands: seats, ready steps, the deal, rated units, matches (common §3.3, §3.4; hkos-3-v1 §1.10)."""
+"""Tables around their hands: seats, ready steps, the deal, units, matches (common §3.3, §3.4; hkos-3-v1 §1.10)."""
 
 import pytest
 
