@@ -14,6 +14,7 @@ from typing import Final
 import pytest
 
 import libs.mahjong.variants  # noqa: F401 (the rulesets register themselves)
+from libs.chassis.identifiers import new_table_id
 from libs.mahjong.engine.actions import ActionType
 from libs.mahjong.engine.events import DecisionKind
 from libs.mahjong.engine.hand import start_hand
@@ -23,6 +24,7 @@ from libs.mahjong.engine.table import open_table
 from libs.mahjong.engine.table_commands import OpenTable, TableTransition
 from libs.mahjong.fairness import ALGORITHM, NO_COMMITMENT, SECRET_BYTES, build_wall, commit, seat_nonce
 from libs.mahjong.tiles import TILE_COUNT
+from services.matchmaking import service
 from services.table import live_tables
 
 NONCE: Final = bytes([7]) * SECRET_BYTES
@@ -36,15 +38,18 @@ _MOST_TRIES: Final = 20_000
 _FEWEST_WAITS: Final = 2
 
 
-def give_ready_hands(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tables that are opened in this process from now on give their one person the deal, and in the first hand tiles
-    that are ready after the right discard."""
+def give_ready_hands(monkeypatch: pytest.MonkeyPatch, ruleset_id: str) -> None:
+    """The table that is made next gives its one person the deal, and in the first hand tiles that are ready after the
+    right discard. Its id and the search come first, since a call that searches would be late."""
+    table_id = new_table_id()
+    seeds = [ready_seed(table_id, ruleset_id, seat) for seat in range(4)]
 
     def opened(command: OpenTable) -> TableTransition:
+        assert (command.table_id, command.settings.ruleset_id) == (table_id, ruleset_id)
         person = next(seat for seat, occupant in enumerate(command.occupants) if occupant and occupant.is_human)
-        seed = ready_seed(command.table_id, command.settings.ruleset_id, person)
-        return open_table(replace(command, first_dealer=person, server_seed=seed))
+        return open_table(replace(command, first_dealer=person, server_seed=seeds[person]))
 
+    monkeypatch.setattr(service, "new_table_id", lambda: table_id)
     monkeypatch.setattr(live_tables, "open_table", opened)
 
 

@@ -18,7 +18,7 @@ MAY_BE_DISCARDED: Final = '.own-hand .own-tile:not([aria-disabled="true"])'
 
 
 async def test_a_hand_with_an_original_call(new_player: NewPlayer, monkeypatch: pytest.MonkeyPatch) -> None:
-    give_ready_hands(monkeypatch)
+    give_ready_hands(monkeypatch, "classical")
     player = await new_player(script=CHOOSE_NONCE)
     page = player.page
     await player.play_with_computers(rules="classical", level="easy")
