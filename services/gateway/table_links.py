@@ -198,9 +198,10 @@ class _Link:
             failed = False
         except EastwindError as error:
             _log.warning("stream to a worker broke", worker=self.worker.worker, error=str(error))
-            # A worker that says that we read too slowly is alive and keeps its tables: nobody gains time by asking for
-            # more than can be sent.
-            failed = error.reason != "SLOW_READER"
+            # Only a worker that cannot be reached loses its tables. One that ended the stream for another reason, as
+            # when we read too slowly, keeps them: nobody gains time by asking for more than can be sent. Should it be
+            # gone after all, the next stream finds out.
+            failed = isinstance(error, Unavailable)
         finally:
             self.open = False
             # The requests end too; nobody may be left waiting in them.
