@@ -49,8 +49,8 @@ class Lobby:
     async def reserve(self, account_id: str, table_id: str) -> str:
         """Note that the account sits at the table unless it sits elsewhere; returns where it sits now."""
         key = keys.seat(account_id)
-        done = await self._redis.call(b"SET", key, table_id, b"NX", key=key)
-        return table_id if done else await self.seat_of(account_id)
+        old = await self._redis.call(b"SET", key, table_id, b"NX", b"GET", key=key)
+        return table_id if old is None else str(old.decode())
 
     async def unseat(self, account_id: str, table_id: str) -> None:
         """The account sits at that table no more."""

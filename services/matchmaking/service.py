@@ -271,7 +271,9 @@ class MatchmakingServicer(matchmaking_service_pb2_grpc.MatchmakingServiceService
 
     async def _reserve(self, identity: Identity, table_id: str) -> None:
         """Have the account sit at this table and no other, and in no queue."""
-        await self._current_table(identity.account_id)
+        if await self._lobby.seat_of(identity.account_id) != table_id:
+            # A repeat that comes while this very table is being made must not take its seat for a stale one.
+            await self._current_table(identity.account_id)
         seated = await self._lobby.reserve(identity.account_id, table_id)
         if seated != table_id:
             raise EastwindError(
