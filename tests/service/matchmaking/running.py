@@ -18,6 +18,7 @@ from eastwind.table.v1 import view_pb2
 from eastwind.type.v1 import settings_pb2
 from libs.chassis.auth import USER_METADATA, AccessTokenSigner, Identity
 from libs.chassis.channels import Channels
+from libs.chassis.clocks import Clock
 from libs.chassis.errors import Unavailable
 from libs.chassis.events import ensure_topics
 from libs.chassis.redis_client import RedisClient
@@ -163,8 +164,9 @@ class Running:
         self.workers: list[TableWorker] = []
         self._turn = 0
 
-    async def start(self, *, replicas: int = 1, workers: int = 1, **settings: Any) -> None:
+    async def start(self, *, replicas: int = 1, workers: int = 1, clock: Clock | None = None, **settings: Any) -> None:
         """Start that many of each. ``settings`` are matchmaking's; waits are short unless they say otherwise."""
+        self._clock = clock
         await ensure_topics((self._bootstrap,), timeout_s=15.0)
         self.base = read(ServiceSettings, **self._common)
         self._key_server = GrpcServer(self.base, Telemetry("accounts"), allow=_ALLOW)
@@ -200,7 +202,7 @@ class Running:
         self.workers.append(worker)
 
     async def _new_replica(self) -> MatchmakingService:
-        replica = MatchmakingService(read(MatchmakingSettings, **self._common, **self._settings))
+        replica = MatchmakingService(read(MatchmakingSettings, **self._common, **self._settings), clock=self._clock)
         await replica.start()
         return replica
 

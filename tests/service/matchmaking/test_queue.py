@@ -14,6 +14,7 @@ from libs.contracts.computers import computer_player
 from services.matchmaking import keys
 from services.matchmaking.matcher import table_request
 from services.matchmaking.tickets import Match, MatchedTicket, QueueName
+from tests.service.fleet import ShiftedClock
 from tests.service.matchmaking.running import RULESET, Player, Running, eventually
 
 MATCHED = matchmaking_pb2.QUEUE_STATE_MATCHED
@@ -143,13 +144,15 @@ async def test_c084_computers_fill_the_table_after_the_wait_and_make_it_casual(s
 
 
 async def test_c084_another_queue_is_left_alone_and_a_late_person_is_preferred_to_a_computer(services: Running) -> None:
-    await services.start(queue_fill_after_s=1.5)
+    clock = ShiftedClock()
+    await services.start(clock=clock, queue_fill_after_s=60.0)
     alone, late, elsewhere = services.player("alone"), services.player("late"), services.player("elsewhere")
     ticket = await alone.queue()
     watch = asyncio.create_task(alone.outcome())
-    await asyncio.sleep(1.2)
+    clock.advance(30_000)
     await late.queue()
     kept = await elsewhere.queue(rated=True)
+    clock.advance(30_000)
     latecomer = asyncio.create_task(late.outcome())
     outcome = await watch
     assert (await latecomer).table_id == outcome.table_id
