@@ -67,6 +67,10 @@ types: setup ## check types with mypy --strict and tsc
 	$(BIN)/mypy
 	cd $(WEB) && npm run --silent typecheck
 
+.PHONY: telemetry-docs
+telemetry-docs: $(PROJECT_STAMP) ## write the page of metrics and spans from the telemetry contract
+	$(BIN)/python -m libs.chassis.telemetry_contract.page deploy/docs/metrics.md
+
 .PHONY: protos
 protos: $(PYTHON_PROTOS_STAMP) $(WEB_PROTOS_STAMP) ## generate Python and TypeScript from protos/
 	@:

@@ -1,16 +1,16 @@
 """Traces and metrics of one service.
 
 Each service object has its own tracer and its own metrics registry, because the embedded stack runs several services
-in one process. Metric labels are few and bounded: method, code, topic, variant, speed, outcome. Ids (table, account,
-event) belong in traces and logs.
+in one process. What there is to be measured is named in `libs.chassis.telemetry_contract`.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
+from itertools import product
 from typing import Any
 
 import grpc
@@ -22,15 +22,22 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info
+from prometheus_client.core import CounterMetricFamily
+from prometheus_client.core import Metric as PrometheusMetric
 from prometheus_client.gc_collector import GCCollector
 from prometheus_client.process_collector import ProcessCollector
+from prometheus_client.registry import Collector
 
 from libs.chassis.interceptors import Context
-
-_SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-_ALLOWED_LABELS = frozenset(
-    {"service", "method", "code", "topic", "variant", "speed", "outcome", "reason", "kind", "queue"}
+from libs.chassis.telemetry_contract import metrics
+from libs.chassis.telemetry_contract.model import (
+    SERVICES,
+    CounterMetric,
+    GaugeMetric,
+    HistogramMetric,
+    Metric,
 )
+
 _propagator = TraceContextTextMapPropagator()
 
 
@@ -42,36 +49,62 @@ class Metrics:
         self.registry = CollectorRegistry()
         ProcessCollector(registry=self.registry)
         GCCollector(registry=self.registry)
-        Info("eastwind_service", "Which service this is", registry=self.registry).info({"service": service})
-        self.rpc_server_seconds = self.histogram(
-            "eastwind_rpc_server_seconds", "Calls taken, by method and status code", ("method", "code")
+        Info(
+            metrics.SERVICE_INFO.name.removesuffix("_info"),
+            metrics.SERVICE_INFO.help,
+            registry=self.registry,
+        ).info({"service": service})
+        self.draining = self.gauge(metrics.DRAINING)
+        self.rpc_server_seconds = self.histogram(metrics.RPC_SERVER)
+        self.rpc_server_active = self.gauge(metrics.RPC_SERVER_ACTIVE)
+        self.rpc_client_seconds = self.histogram(metrics.RPC_CLIENT)
+
+    def counter(self, metric: CounterMetric) -> Counter:
+        """The counter, exported from zero on where all values of its labels are known. Raises ValueError for one that
+        this service does not have."""
+        made = Counter(metric.name, metric.help, self._labels_of(metric), registry=self.registry)
+        if metric.labels and all(label.values for label in metric.labels):
+            for values in product(*(label.values for label in metric.labels)):
+                made.labels(*values)
+        return made
+
+    def counted(self, metric: CounterMetric, read: Callable[[], float]) -> None:
+        """Export as that counter what is counted elsewhere; `read` is called at each scrape. Raises as `counter`."""
+        self._labels_of(metric)
+        self.registry.register(_Counted(metric, read))
+
+    def gauge(self, metric: GaugeMetric) -> Gauge:
+        """The gauge. Raises as `counter`."""
+        return Gauge(metric.name, metric.help, self._labels_of(metric), registry=self.registry)
+
+    def histogram(self, metric: HistogramMetric) -> Histogram:
+        """The histogram. Raises as `counter`."""
+        made = Histogram(
+            metric.name, metric.help, self._labels_of(metric), registry=self.registry, buckets=metric.buckets
         )
-        self.rpc_server_active = self.gauge("eastwind_rpc_server_active", "Calls and streams being served", ("method",))
-        self.rpc_client_seconds = self.histogram(
-            "eastwind_rpc_client_seconds", "Calls made, by method and status code", ("method", "code")
-        )
+        if metric.labels and all(label.values for label in metric.labels):
+            for values in product(*(label.values for label in metric.labels)):
+                made.labels(*values)
+        return made
 
-    def counter(self, name: str, text: str, labels: Iterable[str] = ()) -> Counter:
-        """A counter of this service; raises ValueError for a label that is not known to be bounded."""
-        return Counter(name, text, _checked(labels), registry=self.registry)
-
-    def gauge(self, name: str, text: str, labels: Iterable[str] = ()) -> Gauge:
-        """A gauge of this service; raises ValueError for a label that is not known to be bounded."""
-        return Gauge(name, text, _checked(labels), registry=self.registry)
-
-    def histogram(
-        self, name: str, text: str, labels: Iterable[str] = (), buckets: Iterable[float] = _SECONDS
-    ) -> Histogram:
-        """A histogram of this service; raises ValueError for a label that is not known to be bounded."""
-        return Histogram(name, text, _checked(labels), registry=self.registry, buckets=tuple(buckets))
+    def _labels_of(self, metric: Metric) -> tuple[str, ...]:
+        if self.service in SERVICES and self.service not in metric.services:
+            raise ValueError(f"{metric.name} is no metric of {self.service}")
+        return metric.label_names
 
 
-def _checked(labels: Iterable[str]) -> tuple[str, ...]:
-    names = tuple(labels)
-    unknown = set(names) - _ALLOWED_LABELS
-    if unknown:
-        raise ValueError(f"metric labels are bounded sets of values, and {sorted(unknown)} is not known to be one")
-    return names
+class _Counted(Collector):
+    """A counter whose count is kept elsewhere."""
+
+    def __init__(self, metric: CounterMetric, read: Callable[[], float]) -> None:
+        self._metric = metric
+        self._read = read
+
+    def describe(self) -> Iterable[PrometheusMetric]:
+        return [CounterMetricFamily(self._metric.name, self._metric.help)]
+
+    def collect(self) -> Iterable[PrometheusMetric]:
+        return [CounterMetricFamily(self._metric.name, self._metric.help, value=self._read())]
 
 
 class Telemetry:
@@ -129,8 +162,8 @@ class TelemetryLayer:
 
     @asynccontextmanager
     async def around(self, method: str, context: Context) -> AsyncIterator[None]:
-        metrics = self._telemetry.metrics
-        active = metrics.rpc_server_active.labels(method)
+        own = self._telemetry.metrics
+        active = own.rpc_server_active.labels(method)
         active.inc()
         started = time.perf_counter()
         headers = {key: value for key, value in context.invocation_metadata() or () if isinstance(value, str)}
@@ -155,7 +188,7 @@ class TelemetryLayer:
             span.set_attribute("rpc.grpc.status_code", code.name)
             span.end()
             active.dec()
-            metrics.rpc_server_seconds.labels(method, code.name).observe(time.perf_counter() - started)
+            own.rpc_server_seconds.labels(method, code.name).observe(time.perf_counter() - started)
 
 
 def _code_of(context: Context) -> grpc.StatusCode:

@@ -19,6 +19,7 @@ from libs.chassis.server import GrpcServer
 from libs.chassis.service import ServiceObject
 from libs.chassis.settings import SettingsError
 from libs.chassis.telemetry import Telemetry
+from libs.chassis.telemetry_contract import metrics as contract
 from services.accounts.accounts import Accounts
 from services.accounts.attempts import LogInAttempts
 from services.accounts.keys import signing_keys_of
@@ -82,9 +83,7 @@ class AccountsService(ServiceObject[AccountsSettings]):
         await self._server.start()
 
     def _serve(self, passwords: Passwords) -> None:
-        refreshes = self._telemetry.metrics.counter(
-            "eastwind_accounts_refreshes", "Refresh tokens that came, by what became of them", ("outcome",)
-        )
+        refreshes = self._telemetry.metrics.counter(contract.REFRESHES)
         attempts = LogInAttempts(self._settings, self._clock)
         accounts = Accounts(
             self._settings,

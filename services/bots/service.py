@@ -9,6 +9,7 @@ from eastwind.bots.v1 import bots_service_pb2, bots_service_pb2_grpc
 from libs.chassis.errors import EastwindError, InvalidRequest, NotFound
 from libs.chassis.interceptors import Context
 from libs.chassis.telemetry import Metrics
+from libs.chassis.telemetry_contract import metrics as contract
 from libs.contracts.bot_views import hand_view_from_proto
 from libs.contracts.tiles import InvalidMessage, action_to_proto
 from libs.mahjong.bots import Level
@@ -36,10 +37,8 @@ class BotsServicer(bots_service_pb2_grpc.BotsServiceServicer):
 
     def __init__(self, thinker: Thinker, metrics: Metrics) -> None:
         self._thinker = thinker
-        self._seconds = metrics.histogram(
-            "eastwind_bots_decision_seconds", "Time from a request to its action, by level", ("kind",)
-        )
-        waiting = metrics.gauge("eastwind_bots_decisions_waiting", "Decisions that wait or are being thought about")
+        self._seconds = metrics.histogram(contract.BOT_DECISION)
+        waiting = metrics.gauge(contract.BOTS_WAITING)
         waiting.set_function(lambda: thinker.waiting)
 
     async def Decide(  # noqa: N802

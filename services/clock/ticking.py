@@ -24,12 +24,12 @@ from libs.chassis.errors import EastwindError, TableUnknown, Unavailable
 from libs.chassis.routing import TableRouter
 from libs.chassis.table_store import DeadlineIndex, DueClaim, WorkerInfo
 from libs.chassis.telemetry import Metrics
+from libs.chassis.telemetry_contract import metrics as contract
 from services.clock.lateness import Lateness
 from services.clock.settings import ClockSettings
 
 TICK_TIMEOUT_S: Final = 1.0
 _TRIES: Final = 3
-_BUCKETS_MS: Final = (5, 10, 20, 50, 100, 250, 500, 1000, 5000)
 _log = structlog.get_logger(__name__)
 
 
@@ -54,12 +54,8 @@ class Ticker:
         self._tasks = tasks
         self.lateness = Lateness()
         self._watchers: set[asyncio.Queue[clock_service_pb2.WatchDeadlinesResponse]] = set()
-        self._late = metrics.histogram(
-            "eastwind_deadline_lateness_ms",
-            "Milliseconds from a deadline to the answer of its tick",
-            buckets=_BUCKETS_MS,
-        )
-        self._failed = metrics.counter("eastwind_tick_failures", "Ticks that no worker answered; they come again")
+        self._late = metrics.histogram(contract.DEADLINE_LATENESS)
+        self._failed = metrics.counter(contract.TICK_FAILURES)
         self.reaches_store = False
 
     async def run(self) -> None:
@@ -144,7 +140,7 @@ class Ticker:
     def _note(self, claim: DueClaim, now: int) -> None:
         late = now - claim.due_ms
         self.lateness.note(late)
-        self._late.observe(max(0, late))
+        self._late.observe(max(0, late) / 1000)
         resolved = clock_service_pb2.WatchDeadlinesResponse(
             table_id=claim.table_id, due_ms=claim.due_ms, resolved_ms=now
         )

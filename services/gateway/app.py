@@ -13,6 +13,7 @@ from libs.chassis.routing import TableRouter
 from libs.chassis.service import ServiceObject
 from libs.chassis.table_store import TableStore, WorkerRegistry
 from libs.chassis.telemetry import Telemetry
+from libs.chassis.telemetry_contract import metrics as contract
 from services.gateway.calls import Calls
 from services.gateway.edge import Edge
 from services.gateway.matchmaking import Matchmaking
@@ -54,13 +55,11 @@ class GatewayService(ServiceObject[GatewaySettings]):
             access_tokens=account_tokens(channels, ttl_s=settings.jwks_ttl_s),
             links=links,
             matchmaking=Matchmaking(channels),
-            closed_sockets=telemetry.metrics.counter(
-                "eastwind_sockets_closed", "Sockets that this gateway closed", ("reason",)
-            ),
+            closed_sockets=telemetry.metrics.counter(contract.SOCKETS_CLOSED),
         )
         calls = Calls(channels, settings, RateLimits(settings.call_rate, settings.call_burst))
         edge = Edge(settings, around, calls, self._clock)
-        open_sockets = telemetry.metrics.gauge("eastwind_sockets", "Open sockets of players")
+        open_sockets = telemetry.metrics.gauge(contract.SOCKETS)
         open_sockets.set_function(lambda: len(edge.sockets))
         feed = EventFeed(settings.kafka_bootstrap, [RATINGS], RatingFeed(edge.sockets).handle, telemetry)
         await feed.start()

@@ -17,6 +17,7 @@ from libs.chassis.events import MATCHMAKING, EventProducer, event_headers
 from libs.chassis.identifiers import new_table_id
 from libs.chassis.table_store import OutboxMessage
 from libs.chassis.telemetry import Metrics, trace_headers
+from libs.chassis.telemetry_contract import metrics as contract
 from libs.contracts.computers import computer_player
 from services.matchmaking.settings import MatchmakingSettings
 from services.matchmaking.table_calls import TableCalls
@@ -45,7 +46,7 @@ class Matcher:
         self._tables = tables
         self._producer = producer
         self._clock = clock
-        self._made = metrics.counter("eastwind_tables_matched", "Tables made by Quick Play", ("outcome",))
+        self._made = metrics.counter(contract.TABLES_MATCHED)
 
     async def run(self) -> None:
         """Match until cancelled."""

@@ -24,6 +24,7 @@ from libs.chassis.events import EventProducer, ensure_topics, event_headers
 from libs.chassis.events.incarnation import broker_incarnation
 from libs.chassis.table_store import OutboxMessage
 from libs.chassis.telemetry import Telemetry
+from libs.chassis.telemetry_contract import metrics as contract
 from services.ratings.settings import RatingsSettings
 from services.ratings.tables import outbox
 
@@ -46,9 +47,7 @@ class Outbox:
         self._stopping = False
         self._broker = ""
         self._broker_checked = float("-inf")
-        self._failures = telemetry.metrics.gauge(
-            "eastwind_ratings_outbox_failures", "Tries in a row in which nothing could be relayed"
-        )
+        self._failures = telemetry.metrics.gauge(contract.RATINGS_OUTBOX_FAILURES)
 
     async def add(
         self, connection: AsyncConnection, topic: str, envelope: envelope_pb2.Envelope, trace: Mapping[str, str]

@@ -17,6 +17,7 @@ from eastwind.ratings.v1 import ratings_service_pb2
 from libs.chassis.events import RATINGS, EventRecord, PoisonMessage, once
 from libs.chassis.identifiers import new_event_id
 from libs.chassis.telemetry import Telemetry, trace_headers
+from libs.chassis.telemetry_contract import metrics as contract
 from services.ratings.model import Rating, RatingModel
 from services.ratings.outbox import Outbox
 from services.ratings.tables import rated_units, rating_changes, ratings
@@ -44,9 +45,7 @@ class Rater:
         self._engine = engine
         self._model = model
         self._outbox = outbox
-        self._units: Counter = telemetry.metrics.counter(
-            "eastwind_ratings_units", "Finished hands and matches, by what they did to ratings", ("outcome",)
-        )
+        self._units: Counter = telemetry.metrics.counter(contract.RATED_UNITS)
 
     async def __call__(self, event: EventRecord) -> None:
         """Handle one message. Errors of the database go to the consumer, which tries again without moving on."""
@@ -54,7 +53,7 @@ class Rater:
         if not envelope.event_id or len(envelope.event_id) > _LONGEST_ID:
             raise PoisonMessage("the event has no id")
         unit = unit_of(event.topic, envelope)
-        outcome = "not rated"
+        outcome = "not_rated"
         if unit is not None:
             outcome = "rated" if await self._apply(unit, envelope) else "repeated"
         self._units.labels(outcome).inc()

@@ -13,6 +13,7 @@ from libs.chassis.drain import TaskOwner
 from libs.chassis.errors import EastwindError, OwnedElsewhere, StoreUnavailable, Unavailable
 from libs.chassis.table_store import Claimed, TableStore, WorkerInfo, WorkerRegistry, Writer
 from libs.chassis.telemetry import Metrics
+from libs.chassis.telemetry_contract import metrics as contract
 from libs.mahjong.engine.actions import Action
 from libs.mahjong.engine.codec import decode_entry, encode_entry
 from libs.mahjong.engine.events import HandSettled, HandStarted
@@ -69,8 +70,8 @@ class LiveTables:
             lost=self._lost,
             mailbox=settings.table_mailbox,
         )
-        self._gauge = metrics.gauge("eastwind_live_tables", "Tables in this worker's memory")
-        self._moves = metrics.counter("eastwind_table_moves", "Tables that came or went", ("outcome",))
+        self._gauge = metrics.gauge(contract.LIVE_TABLES)
+        self._moves = metrics.counter(contract.TABLE_MOVES)
 
     def __len__(self) -> int:
         return len(self._actors)

@@ -12,6 +12,7 @@ from eastwind.type.v1 import settings_pb2
 from libs.chassis.channels import Channels
 from libs.chassis.errors import EastwindError
 from libs.chassis.telemetry import Metrics
+from libs.chassis.telemetry_contract import metrics as contract
 from libs.contracts.scores import settlement_from_proto, situation_to_proto
 from libs.contracts.tiles import InvalidMessage, action_from_proto
 from libs.contracts.views import view_message
@@ -34,8 +35,8 @@ class Peers:
     def __init__(self, channels: Channels, metrics: Metrics) -> None:
         self._scoring = scoring_service_pb2_grpc.ScoringServiceStub(channels.to("scoring"))
         self._bots = bots_service_pb2_grpc.BotsServiceStub(channels.to("bots", idempotent=[_DECIDE]))
-        self._settled = metrics.counter("eastwind_settlements", "Hands settled, by who settled them", ("outcome",))
-        self._missing = metrics.counter("eastwind_bot_misses", "Decisions that the bots service did not answer")
+        self._settled = metrics.counter(contract.SETTLEMENTS)
+        self._missing = metrics.counter(contract.BOT_MISSES)
 
     async def settle(self, state: TableState) -> HandSettled:
         """Return the settlement of the finished hand: the scoring service's, or after two tries within two seconds the

@@ -28,6 +28,7 @@ from libs.chassis.events.record import EventRecord, PoisonMessage
 from libs.chassis.events.topics import dead_topic
 from libs.chassis.table_store.values import OutboxMessage
 from libs.chassis.telemetry import Telemetry
+from libs.chassis.telemetry_contract import metrics as contract
 
 Handler = Callable[[EventRecord], Awaitable[None]]
 
@@ -80,12 +81,10 @@ class EventConsumer:
         self._assigned = False
         self._working = asyncio.Lock()
         metrics = telemetry.metrics
-        self._handled = metrics.counter(
-            "eastwind_events_consumed", "Messages taken from the broker", ("topic", "outcome")
-        )
-        self._seconds = metrics.histogram("eastwind_event_handling_seconds", "Work on one message", ("topic",))
-        self._unassigned = metrics.gauge("eastwind_consumer_unassigned", "1 while no partition is assigned")
-        self._restarts = metrics.counter("eastwind_consumer_restarts", "Times the client was made anew")
+        self._handled = metrics.counter(contract.EVENTS_CONSUMED)
+        self._seconds = metrics.histogram(contract.EVENT_HANDLING)
+        self._unassigned = metrics.gauge(contract.CONSUMER_UNASSIGNED)
+        self._restarts = metrics.counter(contract.CONSUMER_RESTARTS)
         self._unassigned.set(1)
 
     @property

@@ -15,6 +15,7 @@ from libs.chassis.errors import Unavailable
 from libs.chassis.events.consumer import as_event
 from libs.chassis.events.record import EventRecord
 from libs.chassis.telemetry import Telemetry
+from libs.chassis.telemetry_contract import metrics as contract
 
 _log = structlog.get_logger(__name__)
 
@@ -37,7 +38,7 @@ class EventFeed:
         self._handler = handler
         self._tasks = TaskOwner("event feed")
         self._connected = asyncio.Event()
-        self._fed = telemetry.metrics.counter("eastwind_events_fed", "Messages seen on a feed", ("topic", "outcome"))
+        self._fed = telemetry.metrics.counter(contract.EVENTS_FED)
 
     async def start(self) -> None:
         """Begin in the background; a broker that is away is waited for."""

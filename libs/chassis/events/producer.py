@@ -13,6 +13,7 @@ from aiokafka.errors import KafkaError, MessageSizeTooLargeError
 from libs.chassis.errors import InvalidRequest, Unavailable
 from libs.chassis.table_store.values import OutboxMessage
 from libs.chassis.telemetry import Telemetry
+from libs.chassis.telemetry_contract import metrics as contract
 
 LARGEST_EVENT_BYTES = 4 * 1024 * 1024
 _log = structlog.get_logger(__name__)
@@ -41,9 +42,7 @@ class EventProducer:
         self._producer: AIOKafkaProducer | None = None
         self._starting = asyncio.Lock()
         self._closed = asyncio.Event()
-        self._sent = telemetry.metrics.counter(
-            "eastwind_events_sent", "Messages given to the broker", ("topic", "outcome")
-        )
+        self._sent = telemetry.metrics.counter(contract.EVENTS_SENT)
 
     async def start(self) -> None:
         """Connect. Raises `Unavailable` when no broker answers. Sending does this by itself."""

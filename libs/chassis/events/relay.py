@@ -19,6 +19,7 @@ from libs.chassis.table_store.outbox import Outbox
 from libs.chassis.table_store.registry import WorkerRegistry
 from libs.chassis.table_store.values import OutboxEntry, OutboxMessage
 from libs.chassis.telemetry import Telemetry
+from libs.chassis.telemetry_contract import metrics as contract
 
 _log = structlog.get_logger(__name__)
 
@@ -70,10 +71,8 @@ class OutboxRelay:
         self._broker_checked = float("-inf")
         self._share: frozenset[int] = frozenset(range(BUCKETS))
         self._share_checked = float("-inf")
-        self._relayed = telemetry.metrics.counter("eastwind_outbox_relayed", "Outbox messages given to the broker")
-        self._behind = telemetry.metrics.gauge(
-            "eastwind_outbox_failures", "Tries in a row in which the broker took nothing"
-        )
+        self._relayed = telemetry.metrics.counter(contract.OUTBOX_RELAYED)
+        self._behind = telemetry.metrics.gauge(contract.OUTBOX_FAILURES)
         self.failures = 0
 
     @property

@@ -16,6 +16,7 @@ from libs.chassis.table_store.keys import bucket_of
 from libs.chassis.table_store.store import TableStore
 from libs.chassis.table_store.values import KEEP, Due, OutboxMessage
 from libs.chassis.telemetry import Metrics
+from libs.chassis.telemetry_contract import metrics as contract
 
 
 class Writer:
@@ -35,11 +36,7 @@ class Writer:
         self._store = store
         self._worker = worker
         self._on_outbox = on_outbox
-        self._seconds = (
-            metrics.histogram("eastwind_append_seconds", "Appends to the table store", ("outcome",))
-            if metrics is not None
-            else None
-        )
+        self._seconds = metrics.histogram(contract.APPEND) if metrics is not None else None
 
     async def append(
         self,

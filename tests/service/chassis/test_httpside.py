@@ -7,6 +7,7 @@ import aiohttp
 from libs.chassis.httpside import HttpSide
 from libs.chassis.settings import ServiceSettings, read
 from libs.chassis.telemetry import Telemetry
+from libs.chassis.telemetry_contract.metrics import REDIS_SENDS
 
 
 async def test_c124_readiness_may_fail_while_liveness_stays() -> None:
@@ -31,9 +32,9 @@ async def test_c124_readiness_may_fail_while_liveness_stays() -> None:
 
 async def test_two_services_in_one_process_have_metrics_of_their_own() -> None:
     table, clock = Telemetry("table"), Telemetry("clock")
-    table.metrics.counter("eastwind_example", "An example").inc()
-    clock.metrics.counter("eastwind_example", "An example")
-    assert table.metrics.registry.get_sample_value("eastwind_example_total") == 1
-    assert clock.metrics.registry.get_sample_value("eastwind_example_total") == 0
+    table.metrics.counter(REDIS_SENDS).inc()
+    clock.metrics.counter(REDIS_SENDS)
+    assert table.metrics.registry.get_sample_value(REDIS_SENDS.name) == 1
+    assert clock.metrics.registry.get_sample_value(REDIS_SENDS.name) == 0
     await table.close()
     await clock.close()
