@@ -10,11 +10,15 @@ import pytest_asyncio
 from deploy.local.processes import ProcessFleet
 from deploy.local.stack import BackingStack
 from tests.backing import Keeper
+from tests.faults.figures import Figures
+from tests.faults.loaded import LoadedPlatform
 from tests.faults.platform import SETTINGS, Platform
 from tests.faults.players import Four
 
+_FIGURES = pytest.StashKey[Figures]()
 
-@pytest.fixture(scope="session")
+
+@pytest.fixture(scope="module")
 def _platform(keeper: Keeper, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
     stack = BackingStack(tmp_path_factory.mktemp("faults"), appendfsync="always", fsync=False)
     keeper.run(stack.start())
@@ -39,3 +43,33 @@ async def four(platform: Platform) -> AsyncIterator[Four]:
     """Four players who play at a table of the platform."""
     async with Four(platform.fleet.edge_urls) as players:
         yield players
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def loaded(
+    keeper: Keeper, tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
+) -> AsyncIterator[LoadedPlatform]:
+    """A platform under load. What a test has ended is started again by its check."""
+    platform = LoadedPlatform.make(tmp_path_factory.mktemp("loaded"))
+    pytestconfig.stash[_FIGURES] = platform.figures
+    keeper.run(platform.stack.start())
+    try:
+        keeper.run(platform.keep_everything())
+        keeper.run(platform.fleet.start())
+        try:
+            await platform.play()
+            yield platform
+        finally:
+            await platform.stop_playing()
+    finally:
+        keeper.run(platform.fleet.stop(10.0))
+        keeper.run(platform.stack.stop())
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Print what was measured, and keep it when asked."""
+    figures = config.stash.get(_FIGURES, None)
+    if figures is not None and figures.lines:
+        terminalreporter.section("figures")
+        terminalreporter.write_line(figures.table())
+        figures.keep()
