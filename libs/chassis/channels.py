@@ -88,9 +88,12 @@ class ServiceChannel:
         token: CallerToken,
         idempotent: Collection[str] = (),
         timeout_s: float | None = None,
+        certified_name: str = "",
     ) -> None:
         options: list[tuple[str, Any]] = [*client_options(), ("grpc.service_config", service_config(idempotent))]
         credentials = client_credentials(settings)
+        if credentials is not None and certified_name:
+            options.append(("grpc.ssl_target_name_override", certified_name))
         target = target_of(addresses)
         self._channel = (
             grpc.aio.insecure_channel(target, options=options)
@@ -238,8 +241,11 @@ class Channels:
         return self._channel(self._settings.addresses(service), idempotent, timeout_s)
 
     def at(self, address: str, *, idempotent: Collection[str] = (), timeout_s: float | None = None) -> Any:
-        """The channel to one process by its `host:port`, as a worker registry tells it."""
-        return self._channel((address,), idempotent, timeout_s)
+        """The channel to one process by its `host:port`, as a worker registry tells it.
+
+        With TLS, its certificate has to be for `EASTWIND_TLS_WORKER_NAME`: no certificate names the address of a pod.
+        """
+        return self._channel((address,), idempotent, timeout_s, self._settings.tls_worker_name)
 
     async def drop(self, address: str) -> None:
         """Close the channel to one process that is gone."""
@@ -254,7 +260,11 @@ class Channels:
             await channel.close()
 
     def _channel(
-        self, addresses: tuple[str, ...], idempotent: Collection[str], timeout_s: float | None
+        self,
+        addresses: tuple[str, ...],
+        idempotent: Collection[str],
+        timeout_s: float | None,
+        certified_name: str = "",
     ) -> ServiceChannel:
         channel = self._open.get(addresses)
         if channel is None:
@@ -265,6 +275,7 @@ class Channels:
                 token=self._token,
                 idempotent=idempotent,
                 timeout_s=timeout_s if timeout_s is not None else self._settings.rpc_timeout_s,
+                certified_name=certified_name,
             )
             self._open[addresses] = channel
         return channel

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import asyncpg
 import sqlalchemy as sa
@@ -12,6 +13,9 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from libs.chassis.errors import Unavailable
+
+if TYPE_CHECKING:
+    from alembic.config import Config
 
 _MIGRATION_LOCK = 0x65617374
 
@@ -89,7 +93,6 @@ async def migrate(url: str, script_location: Path | str, *, version_table: str, 
     cannot be reached in time.
     """
     from alembic import command
-    from alembic.config import Config
 
     database = engine(url, pool_size=1, overflow=0, command_timeout_s=timeout_s)
     try:
@@ -97,8 +100,7 @@ async def migrate(url: str, script_location: Path | str, *, version_table: str, 
             await connection.execute(sa.text("select pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_LOCK})
 
             def upgrade(sync_connection: sa.Connection) -> None:
-                config = Config()
-                config.set_main_option("script_location", str(script_location).replace("%", "%%"))
+                config = _scripts(script_location)
                 config.attributes["connection"] = sync_connection
                 config.attributes["version_table"] = version_table
                 command.upgrade(config, "head")
@@ -110,6 +112,40 @@ async def migrate(url: str, script_location: Path | str, *, version_table: str, 
         raise
     finally:
         await database.dispose()
+
+
+async def require_schema(url: str, script_location: Path | str, *, version_table: str, timeout_s: float = 10.0) -> None:
+    """Return when the schema is that of the newest script in `script_location`, or one that these scripts do not know:
+    a newer version has migrated, and this one, older, goes on with it.
+
+    Raises `Unavailable` while the schema is older, and when the database cannot be reached.
+    """
+    from alembic.script import ScriptDirectory
+
+    scripts = ScriptDirectory.from_config(_scripts(script_location))
+    older = {script.revision for script in scripts.walk_revisions()} - set(scripts.get_heads())
+    database = engine(url, pool_size=1, overflow=0, command_timeout_s=timeout_s)
+    try:
+        async with asyncio.timeout(timeout_s), database.connect() as connection:
+            there = await connection.scalar(sa.text("select to_regclass(:name)"), {"name": version_table})
+            table = sa.table(version_table, sa.column("version_num"))
+            versions = set(await connection.scalars(sa.select(table.c.version_num))) if there else set()
+    except Exception as error:
+        if is_retriable(error):
+            raise Unavailable(f"the database cannot be reached: {type(error).__name__}") from error
+        raise
+    finally:
+        await database.dispose()
+    if not versions or versions & older:
+        raise Unavailable("the schema of the database is older than this version; `eastwind migrate` has not run yet")
+
+
+def _scripts(script_location: Path | str) -> Config:
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(script_location).replace("%", "%%"))
+    return config
 
 
 def run_migrations(target_metadata: sa.MetaData | None = None) -> None:

@@ -9,28 +9,31 @@ import sqlalchemy as sa
 import structlog
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from libs.chassis.database import is_retriable, migrate
+from libs.chassis.database import is_retriable, migrate, require_schema
 from libs.chassis.errors import Unavailable
 
 _RETRY_START_S = 0.5
 _log = structlog.get_logger(__name__)
 
 
-async def migrate_when_there(url: str, folder: Path, *, version_table: str, wait_s: float) -> None:
-    """Bring the schema up to date as soon as the database answers.
+async def migrate_when_there(
+    url: str, folder: Path, *, version_table: str, wait_s: float, migrate_here: bool = True
+) -> None:
+    """Bring the schema up to date as soon as the database answers, or without `migrate_here` wait until somebody did.
 
-    Raises `Unavailable` when it stays away for `wait_s`.
+    Raises `Unavailable` when that has not come to pass after `wait_s`.
     """
+    prepare = migrate if migrate_here else require_schema
     loop = asyncio.get_running_loop()
     give_up_at = loop.time() + wait_s
     while True:
         try:
-            await migrate(url, folder, version_table=version_table)
+            await prepare(url, folder, version_table=version_table)
             return
-        except Unavailable:
+        except Unavailable as error:
             if loop.time() >= give_up_at:
                 raise
-        _log.warning("waiting for the database")
+            _log.warning("waiting for the database", reason=error.message)
         await asyncio.sleep(_RETRY_START_S)
 
 

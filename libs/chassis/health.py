@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc  # type: ignore[import-untyped]
 
 from libs.chassis.interceptors import Context
+
+LIVENESS = "liveness"
+"""The name by which a probe asks whether the process answers at all, whatever it waits for."""
+READINESS = "readiness"
+"""The name by which a probe asks whether the service wants traffic now."""
 
 _UNKNOWN: int = health_pb2.HealthCheckResponse.SERVICE_UNKNOWN
 _SERVING: int = health_pb2.HealthCheckResponse.SERVING
@@ -16,10 +21,15 @@ _NOT_SERVING: int = health_pb2.HealthCheckResponse.NOT_SERVING
 
 
 class Health(health_pb2_grpc.HealthServicer):  # type: ignore[misc]
-    """NOT_SERVING until `serving` is set, and for good after `drain`. Knows the whole server ("") and its services."""
+    """NOT_SERVING until `serving` is set, and for good after `drain`. Knows the whole server ("") and its services.
+
+    Beside these it answers probes: "liveness" is SERVING as long as the server answers, "readiness" while the service
+    is ready, once it has said how to tell (`ready_when`). A watch of these names hears of changes of the server alone.
+    """
 
     def __init__(self) -> None:
         self._services: set[str] = {""}
+        self._ready: Callable[[], bool] = lambda: False
         self._serving = False
         self._draining = False
         self._changed = asyncio.Event()
@@ -31,6 +41,10 @@ class Health(health_pb2_grpc.HealthServicer):  # type: ignore[misc]
     def add(self, service: str) -> None:
         """Answer for this service, too."""
         self._services.add(service)
+
+    def ready_when(self, check: Callable[[], bool]) -> None:
+        """Say how to tell whether the service is ready; `check` answers at once, without any I/O."""
+        self._ready = check
 
     def set_serving(self, serving: bool) -> None:
         """Tell whether calls are welcome."""
@@ -47,6 +61,10 @@ class Health(health_pb2_grpc.HealthServicer):  # type: ignore[misc]
         self._changed = asyncio.Event()
 
     def _status(self, service: str) -> int:
+        if service == LIVENESS:
+            return _SERVING
+        if service == READINESS:
+            return _SERVING if self.serving and self._ready() else _NOT_SERVING
         if service not in self._services:
             return _UNKNOWN
         return _SERVING if self.serving else _NOT_SERVING

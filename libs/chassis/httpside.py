@@ -40,6 +40,14 @@ class HttpSide:
         """The service is ready only while every check says so; `name` is shown when one does not."""
         self._checks[name] = check
 
+    @property
+    def ready(self) -> bool:
+        """Whether every check says so."""
+        return not self._failing()
+
+    def _failing(self) -> list[str]:
+        return sorted(name for name, check in self._checks.items() if not check())
+
     async def start(self) -> int:
         """Listen; returns the port."""
         self._runner = web.AppRunner(self.app, access_log=None)
@@ -62,5 +70,5 @@ class HttpSide:
         return web.json_response({"alive": True})
 
     async def _serve_readiness(self, _request: web.Request) -> web.Response:
-        failing = sorted(name for name, check in self._checks.items() if not check())
+        failing = self._failing()
         return web.json_response({"ready": not failing, "failing": failing}, status=503 if failing else 200)

@@ -44,7 +44,6 @@ class GrpcServer:
         allow: AllowList,
         access_tokens: AccessTokenVerifier | None = None,
         error_adapters: Sequence[ErrorAdapter] = (),
-        max_connection_age_s: float | None = 300.0,
     ) -> None:
         self._settings = settings
         self._allow = allow
@@ -54,7 +53,7 @@ class GrpcServer:
         guarded = [*open_layers, AuthLayer(key, allow, access_tokens)]
         self._server = grpc.aio.server(
             interceptors=[_Choice(LayeredInterceptor(guarded))],
-            options=server_options(max_connection_age_s),
+            options=server_options(settings.grpc_connection_age_s),
         )
         self._recorder = _Recorder(self._server)
         self.health = Health()

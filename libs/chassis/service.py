@@ -58,6 +58,10 @@ class ServiceObject(ABC, Generic[Settings]):
                 await self._server.stop(0.0)
             await self._lifecycle.stop()
             raise
+        server, http = self._server, self._http
+        if server is not None and http is not None:
+            # Probes by gRPC and by HTTP give one answer.
+            server.health.ready_when(lambda: http.ready)
 
     async def stop(self, grace_s: float) -> None:
         """Finish the calls and the work in hand, the calls within `grace_s` seconds, and free everything."""

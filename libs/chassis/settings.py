@@ -7,9 +7,10 @@ ends the process with exit code 2 and one sentence that names the variable.
 from __future__ import annotations
 
 import sys
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Self, TypeVar
+from urllib.parse import quote
 
-from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 PREFIX = "EASTWIND_"
@@ -28,14 +29,24 @@ class ServiceSettings(BaseSettings):
     http_port: int = Field(default=0, ge=0, le=65535, description="0 picks a free port")
     advertise_host: str = Field(default="", description="the host that other services reach this one by; '' means host")
     worker_id: str = Field(default="", description="a stable name of this process; '' makes one")
+    grpc_connection_age_s: float = Field(
+        default=300.0, gt=0, description="clients connect anew after so long, and so find new replicas"
+    )
 
     redis_url: str = "redis://127.0.0.1:6379/0"
+    redis_username: str = Field(default="", description="goes into `redis_url`, with `redis_password`")
+    redis_password: SecretStr = SecretStr("")
     kafka_bootstrap: Addresses = ("127.0.0.1:9092",)
     kafka_idempotent: bool = Field(default=True, description="the broker can do idempotent producers")
     kafka_session_timeout_s: float = Field(
         default=10.0, ge=0.5, le=300, description="a consumer that is silent for so long loses its partitions"
     )
     database_url: str = Field(default="", description="postgresql://user:password@host/name")
+    database_username: str = Field(default="", description="goes into `database_url`, with `database_password`")
+    database_password: SecretStr = SecretStr("")
+    database_migrate: bool = Field(
+        default=True, description="bring the schema up to date at the start; else wait until somebody else did"
+    )
 
     log_level: str = "info"
     log_format: str = Field(default="auto", pattern="^(auto|json|console)$")
@@ -46,6 +57,10 @@ class ServiceSettings(BaseSettings):
     tls_certificate: str = Field(default="", description="path of this service's PEM certificate; '' means plain text")
     tls_key: str = ""
     tls_authority: str = Field(default="", description="path of the PEM certificate that peers are checked against")
+    tls_worker_name: str = Field(
+        default="",
+        description="the name in the certificate of a process that is called by its address; '' means the address",
+    )
 
     rpc_timeout_s: float = Field(default=2.0, gt=0, le=60)
     drain_grace_s: float = Field(default=20.0, ge=0, le=3600)
@@ -69,6 +84,18 @@ class ServiceSettings(BaseSettings):
             return tuple(part.strip() for part in value.split(",") if part.strip())
         return value
 
+    @model_validator(mode="after")
+    def _add_credentials(self) -> Self:
+        """An address and the secret to it may come from different places."""
+        for field, user, password in (
+            ("redis_url", self.redis_username, self.redis_password),
+            ("database_url", self.database_username, self.database_password),
+        ):
+            if user or password.get_secret_value():
+                url = with_credentials(getattr(self, field), user, password.get_secret_value())
+                object.__setattr__(self, field, url)
+        return self
+
     @field_validator("log_level")
     @classmethod
     def _known_level(cls, value: str) -> str:
@@ -85,6 +112,14 @@ class ServiceSettings(BaseSettings):
         if not found:
             raise SettingsError(f"{PREFIX}{service.upper()}_ADDRESS is not set, and this service calls {service}.")
         return found
+
+
+def with_credentials(url: str, user: str, password: str) -> str:
+    """The URL with user and password, whatever characters they have; an address that has some already loses them."""
+    scheme, separator, rest = url.partition("://")
+    address, slash, path = rest.partition("/")
+    host = address.rpartition("@")[2]
+    return f"{scheme}{separator}{quote(user, safe='')}:{quote(password, safe='')}@{host}{slash}{path}"
 
 
 class SettingsError(ValueError):

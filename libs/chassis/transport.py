@@ -28,21 +28,19 @@ _BOTH: list[tuple[str, int]] = [
 ]
 
 
-def server_options(max_connection_age_s: float | None) -> list[tuple[str, int]]:
+def server_options(connection_age_s: float) -> list[tuple[str, int]]:
     """Channel arguments of a server.
 
-    `max_connection_age_s` makes clients connect anew from time to time, and so find new replicas; streams that run stay
-    on their old connection until they end. None lets connections live.
+    `connection_age_s` makes clients connect anew from time to time, and so find new replicas; streams that run stay on
+    their old connection until they end.
     """
-    options = [
+    return [
         *_BOTH,
         ("grpc.http2.min_recv_ping_interval_without_data_ms", int(SMALLEST_PING_INTERVAL_S * 1000)),
         ("grpc.http2.min_ping_interval_without_data_ms", int(SMALLEST_PING_INTERVAL_S * 1000)),
         ("grpc.so_reuseport", 0),
+        ("grpc.max_connection_age_ms", int(connection_age_s * 1000)),
     ]
-    if max_connection_age_s is not None:
-        options.append(("grpc.max_connection_age_ms", int(max_connection_age_s * 1000)))
-    return options
 
 
 def client_options() -> list[tuple[str, int]]:

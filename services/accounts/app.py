@@ -100,19 +100,20 @@ class AccountsService(ServiceObject[AccountsSettings]):
 
     async def _prepare_database(self) -> None:
         """Bring the schema and the keys up to date, once the database is there."""
+        prepare = database.migrate if self._settings.database_migrate else database.require_schema
         loop = asyncio.get_running_loop()
         give_up_at = loop.time() + self._settings.database_wait_s
         while True:
             try:
-                await database.migrate(self._settings.database_url, MIGRATIONS, version_table="accounts_version")
+                await prepare(self._settings.database_url, MIGRATIONS, version_table="accounts_version")
                 await self._keys.refresh()
                 return
             except Exception as error:
                 if not (isinstance(error, Unavailable) or database.is_retriable(error)):
                     raise
                 if loop.time() >= give_up_at:
-                    raise Unavailable("the accounts database cannot be reached") from error
-                _log.warning("waiting for the database")
+                    raise Unavailable("the accounts database cannot be used") from error
+                _log.warning("waiting for the database", reason=str(error))
                 await asyncio.sleep(_RETRY_START_S)
 
     async def _load_keys(self) -> Mapping[str, Any]:

@@ -8,6 +8,7 @@ import click
 
 COMMANDS = {
     "bot": "services.cli.bot:bot",
+    "migrate": "services.cli.migrate:migrate",
     "run": "services.cli.run:run",
     "score": "services.cli.score:score",
     "verify": "services.cli.verify:verify",

@@ -96,6 +96,7 @@ class HistoryService(ServiceObject[HistorySettings]):
             MIGRATIONS,
             version_table="history_version",
             wait_s=self._settings.database_wait_s,
+            migrate_here=self._settings.database_migrate,
         )
         self._lifecycle.on_stop("producer", lambda: self._producer.stop(5.0), timeout_s=6.0)
         self._lifecycle.on_stop("tasks", self._tasks.close)

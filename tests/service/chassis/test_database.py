@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from click.testing import CliRunner
 
-from libs.chassis.database import engine, is_retriable, migrate
+from libs.chassis.database import engine, is_retriable, migrate, require_schema
 from libs.chassis.errors import Unavailable
 from libs.chassis.events import consumed_events, forget_consumed, once
+from services.cli.main import main
+from services.cli.migrate import DATABASES
 
 _ENV = "from libs.chassis.database import run_migrations\n\nrun_migrations()\n"
 _FIRST = '''"""First."""
@@ -109,3 +113,45 @@ async def test_c124_the_pool_recovers_after_its_connections_were_cut(postgres_ur
         assert (await connection.execute(sa.text("select 1"))).scalar() == 1
     await database.dispose()
     await other.dispose()
+
+
+_SECOND = '''"""Second."""
+revision = "0002"
+down_revision = "0001"
+
+
+def upgrade():
+    pass
+'''
+
+
+async def test_a_service_that_does_not_migrate_waits_for_the_schema(postgres_url: str, scripts: Path) -> None:
+    check = partial(require_schema, postgres_url, scripts, version_table="example_version")
+    with pytest.raises(Unavailable, match="has not run yet"):
+        await check()
+    await migrate(postgres_url, scripts, version_table="example_version")
+    await check()
+    (scripts / "versions" / "second.py").write_text(_SECOND)
+    with pytest.raises(Unavailable, match="has not run yet"):
+        await check()
+
+
+async def test_after_a_roll_back_an_older_version_goes_on_with_the_newer_schema(
+    postgres_url: str, scripts: Path
+) -> None:
+    newer = scripts / "versions" / "second.py"
+    newer.write_text(_SECOND)
+    await migrate(postgres_url, scripts, version_table="example_version")
+    newer.unlink()
+    await require_schema(postgres_url, scripts, version_table="example_version")
+
+
+@pytest.mark.parametrize("service", DATABASES)
+async def test_the_command_migrates_and_may_be_repeated(postgres_url: str, service: str) -> None:
+    for _ in range(2):
+        ran = await asyncio.to_thread(
+            CliRunner().invoke, main, ["migrate", service], env={"EASTWIND_DATABASE_URL": postgres_url}
+        )
+        assert ran.exit_code == 0, ran.output
+        assert f"The database of {service} is up to date." in ran.output
+    await require_schema(postgres_url, Path(f"services/{service}/migrations"), version_table=f"{service}_version")

@@ -306,7 +306,7 @@ async def test_a_drain_ends_after_its_grace_even_when_a_call_hangs(running: Runn
 
 
 def test_c116_the_server_allows_the_pings_that_the_client_sends() -> None:
-    server, client = dict(server_options(None)), dict(client_options())
+    server, client = dict(server_options(300.0)), dict(client_options())
     assert SMALLEST_PING_INTERVAL_S < PING_EVERY_S
     assert server["grpc.http2.min_recv_ping_interval_without_data_ms"] < client["grpc.keepalive_time_ms"]
     assert server["grpc.keepalive_permit_without_calls"] == client["grpc.keepalive_permit_without_calls"] == 1

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import asyncio
 
+import grpc.aio
 import pytest
+from grpc_health.v1 import health_pb2, health_pb2_grpc  # type: ignore[import-untyped]
 
+from libs.chassis.health import LIVENESS, READINESS
 from libs.chassis.httpside import HttpSide
 from libs.chassis.server import GrpcServer
 from libs.chassis.service import ServiceObject
 from libs.chassis.settings import ServiceSettings, read
 from libs.chassis.telemetry import Telemetry
+
+PROBES = ("", READINESS, LIVENESS)
 
 
 class Small(ServiceObject[ServiceSettings]):
@@ -76,3 +81,21 @@ async def test_a_crashed_task_fails_the_service(small: Small) -> None:
     async with asyncio.timeout(10):
         assert str(await small.failed) == "a bug"
     await small.stop(0.0)
+
+
+async def test_c117_probes_by_grpc_tell_start_readiness_and_liveness_apart(small: Small) -> None:
+    await small.start()
+    assert small._http is not None
+    wanted = True
+    small._http.add_check("wanted", lambda: wanted)
+    async with grpc.aio.insecure_channel(small.grpc_address) as channel:
+        ask = health_pb2_grpc.HealthStub(channel)
+
+        async def answers() -> list[str]:
+            found = [await ask.Check(health_pb2.HealthCheckRequest(service=name), timeout=10) for name in PROBES]
+            return [health_pb2.HealthCheckResponse.ServingStatus.Name(each.status) for each in found]
+
+        assert await answers() == ["SERVING", "SERVING", "SERVING"]
+        wanted = False
+        assert await answers() == ["SERVING", "NOT_SERVING", "SERVING"]
+    await small.stop(0)

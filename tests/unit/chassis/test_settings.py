@@ -8,6 +8,7 @@ import sys
 import pytest
 from pydantic import Field
 
+from libs.chassis.multiplexed import Address
 from libs.chassis.settings import ServiceSettings, SettingsError, read
 
 
@@ -63,3 +64,17 @@ def test_a_process_with_a_wrong_value_ends_with_code_two() -> None:
     assert result.returncode == 2
     assert result.stderr.startswith("EASTWIND_HTTP_PORT is wrong: ")
     assert len(result.stderr.splitlines()) == 1
+
+
+def test_credentials_of_their_own_go_into_the_addresses_whatever_characters_they_have() -> None:
+    settings = read(
+        Example,
+        redis_url="rediss://store:6379/0",
+        redis_password="p@ss/w:rd %",
+        database_url="postgresql://old:one@db:5432/ratings?ssl=require",
+        database_username="eastwind",
+        database_password="#1",
+    )
+    assert Address.parse(settings.redis_url).password == "p@ss/w:rd %"
+    assert settings.redis_url.startswith("rediss://:p%40ss")
+    assert settings.database_url == "postgresql://eastwind:%231@db:5432/ratings?ssl=require"
