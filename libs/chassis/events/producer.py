@@ -9,11 +9,14 @@ from typing import Any
 import structlog
 from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaError, MessageSizeTooLargeError
+from opentelemetry import trace
 
 from libs.chassis.errors import InvalidRequest, Unavailable
+from libs.chassis.events.record import EVENT_ID, TRACE_PARENT
 from libs.chassis.table_store.values import OutboxMessage
 from libs.chassis.telemetry import Telemetry
 from libs.chassis.telemetry_contract import metrics as contract
+from libs.chassis.telemetry_contract import spans as contract_spans
 
 LARGEST_EVENT_BYTES = 4 * 1024 * 1024
 _log = structlog.get_logger(__name__)
@@ -42,6 +45,7 @@ class EventProducer:
         self._producer: AIOKafkaProducer | None = None
         self._starting = asyncio.Lock()
         self._closed = asyncio.Event()
+        self._telemetry = telemetry
         self._sent = telemetry.metrics.counter(contract.EVENTS_SENT)
 
     async def start(self) -> None:
@@ -78,6 +82,7 @@ class EventProducer:
 
     async def _send_all(self, messages: Sequence[OutboxMessage]) -> None:
         producer = await self._connected()
+        spans = self._spans(messages)
         acks: list[asyncio.Future[Any]] = []
         refused: BaseException | None = None
         for message in messages:
@@ -93,6 +98,8 @@ class EventProducer:
                 break
             acks.append(ack)
         results: list[Any] = await asyncio.gather(*acks, return_exceptions=True)
+        for span in spans:
+            span.end()
         for message, result in zip(messages, results, strict=False):
             failed = isinstance(result, BaseException)
             self._sent.labels(message.topic, "failed" if failed else "sent").inc()
@@ -102,6 +109,26 @@ class EventProducer:
             raise InvalidRequest("a message is larger than the broker takes") from refused
         if refused is not None:
             raise Unavailable(f"the broker refused: {type(refused).__name__}") from refused
+
+    def _spans(self, messages: Sequence[OutboxMessage]) -> list[trace.Span]:
+        """The spans of those messages whose trace is recorded."""
+        found = []
+        for message in messages:
+            parent = message.headers.get(TRACE_PARENT)
+            if parent is None:
+                continue
+            event_id = message.headers.get(EVENT_ID, b"").decode(errors="replace")
+            attributes = {contract_spans.TOPIC: message.topic, contract_spans.EVENT_ID: event_id}
+            span = self._telemetry.child(
+                contract_spans.PUBLISH,
+                parent.decode(errors="replace"),
+                attributes,
+                span_kind=trace.SpanKind.PRODUCER,
+                topic=message.topic,
+            )
+            if span is not None:
+                found.append(span)
+        return found
 
     async def _connected(self) -> AIOKafkaProducer:
         async with self._starting:
