@@ -26,6 +26,7 @@ PROTO_FILES := $(shell find protos -name '*.proto' | LC_ALL=C sort)
 WEB_FILES = $(shell find $(WEB) \( -name node_modules -o -name dist -o -name gen -o -name tests \) -prune -o -type f -print | LC_ALL=C sort)
 PROTO_HASH := $(call hash,$(PROTO_FILES) protos/buf.gen.yaml requirements-dev.lock)
 DEPS_STAMP := .venv/.stamps/dependencies-$(call hash,requirements-dev.lock)
+KAFKA_STAMP := .venv/.stamps/kafka-$(call hash,requirements-kafka.lock)
 BENCH_STAMP := .venv/.stamps/bench-$(call hash,requirements-bench.lock)
 PROJECT_STAMP := .venv/.stamps/project-$(call hash,pyproject.toml)
 PYTHON_PROTOS_STAMP := $(GENERATED)/.stamp-$(PROTO_HASH)
@@ -35,7 +36,7 @@ WEB_STAMP := $(WEB)/dist/.stamp-$(call hash,$(WEB_FILES))-$(PROTO_HASH)
 
 .PHONY: help
 help: ## show the verbs
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: setup
 setup: $(PROJECT_STAMP) $(PYTHON_PROTOS_STAMP) $(WEB_STAMP) ## bring .venv, generated code and the browser client up to date
@@ -47,12 +48,24 @@ run: setup ## start everything on this machine and print the address to open
 
 .PHONY: test
 test: setup ## run all tests (PYTEST_ARGS="-k kong" for a part)
-	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadfile -m "not load and not cluster and not telemetry" $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadfile -m "not load and not cluster" $(PYTEST_ARGS)
 	cd $(WEB) && npm test
 
 .PHONY: faults
 faults: setup ## kill, pause and replace real processes under players (PYTEST_ARGS="-k c107" for a part)
 	$(BIN)/python -m pytest -m faults --durations=0 $(PYTEST_ARGS)
+
+.PHONY: test-production
+test-production: setup kafka-setup ## run the service and fault tests on Apache Kafka and Debian's Redis and PostgreSQL
+	EASTWIND_BACKING=production $(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadfile tests/service tests/faults $(PYTEST_ARGS)
+
+.PHONY: kafka
+kafka: setup kafka-setup ## start Apache Kafka on this machine; Ctrl-C ends it (KAFKA_ARGS="--port 9093")
+	$(BIN)/python -m deploy.kafka start $(KAFKA_ARGS)
+
+.PHONY: kafka-setup
+kafka-setup: $(KAFKA_STAMP) ## bring Java and the jars of Apache Kafka; asks for Maven
+	@$(BIN)/python -m deploy.kafka fetch >/dev/null
 
 .PHONY: lint
 lint: setup ## check style, formatting, import rules, contracts and the browser client
@@ -68,14 +81,8 @@ types: setup ## check types with mypy --strict and tsc
 	cd $(WEB) && npm run --silent typecheck
 
 .PHONY: telemetry-docs
-telemetry-docs: $(PROJECT_STAMP) ## write the page of metrics, the SLO rules and the dashboards from their sources
+telemetry-docs: $(PROJECT_STAMP) ## write the page of metrics and spans from the telemetry contract
 	$(BIN)/python -m libs.chassis.telemetry_contract.page deploy/docs/metrics.md
-	$(BIN)/python -m deploy.prometheus.objectives deploy/prometheus/rules/slo.yaml
-	$(BIN)/python -m deploy.grafana.boards deploy/grafana/dashboards
-
-.PHONY: telemetry-test
-telemetry-test: setup ## test alerts with promtool, and every query against a Prometheus that scrapes a stack under play
-	$(BIN)/python -m pytest -n 0 -m telemetry $(PYTEST_ARGS) tests/telemetry
 
 .PHONY: protos
 protos: $(PYTHON_PROTOS_STAMP) $(WEB_PROTOS_STAMP) ## generate Python and TypeScript from protos/
@@ -93,6 +100,7 @@ bench: $(PROJECT_STAMP) $(PYTHON_PROTOS_STAMP) $(BENCH_STAMP) ## measure against
 lock: $(PROJECT_STAMP) ## resolve dependencies again and write the lock files (LOCK_ARGS=--upgrade for newer ones)
 	$(call compile,requirements.lock)
 	$(call compile,requirements-dev.lock,--extra local --extra dev --constraints requirements.lock)
+	$(call compile,requirements-kafka.lock,--extra kafka --constraints requirements-dev.lock)
 	$(call compile,requirements-bench.lock,--extra local --extra dev --extra bench --constraints requirements-dev.lock)
 
 .PHONY: clean
@@ -114,6 +122,10 @@ $(DEPS_STAMP): | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r .venv/.stamps/uv.txt
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --compile-bytecode --require-hashes -r requirements-dev.lock
 	@rm -f .venv/.stamps/dependencies-* && touch $@
+
+$(KAFKA_STAMP): $(DEPS_STAMP)
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements-kafka.lock
+	@rm -f .venv/.stamps/kafka-* && touch $@
 
 $(BENCH_STAMP): $(DEPS_STAMP)
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements-bench.lock

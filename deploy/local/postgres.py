@@ -23,7 +23,6 @@ from deploy.local.process import Account, spawn_command
 from deploy.local.programs import postgres_program
 from deploy.local.server import BackingServer
 
-_MAJOR = "18"
 _USER = "eastwind"
 _UNPRIVILEGED = "nobody"
 _INITDB_SECONDS = 120
@@ -32,7 +31,7 @@ _INITDB_SECONDS = 120
 class PostgresServer(BackingServer):
     """One PostgreSQL for all services; each has a database of its own in it.
 
-    Its superuser `eastwind` has a random password, kept in `<data_dir>/postgres/password`. PostgreSQL refuses to run as
+    Its superuser `eastwind` has a random password, kept in its folder as `password`. PostgreSQL refuses to run as
     root: then it runs as the owner of the data folder or, when that is root too, as `nobody`.
     """
 
@@ -89,10 +88,22 @@ class PostgresServer(BackingServer):
         finally:
             await connection.close()
 
+    @property
+    def major(self) -> str:
+        """The major version of this server's programs and data."""
+        return "18"
+
+    def _program(self, name: str) -> Path:
+        return postgres_program(name)
+
+    def _locale(self) -> list[str]:
+        """Arguments of `initdb`: independent of the locales that the machine has."""
+        return ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
+
     async def _prepare(self) -> Account | None:
         account = None
         if os.geteuid() == 0:
-            account = _account_for(self._data)
+            account = _account_for(self._data, self._program("postgres").parent)
         elif self._data.exists() and self._data.stat().st_uid != os.geteuid():
             raise DataFolderUnusableError(
                 self.title,
@@ -103,9 +114,9 @@ class PostgresServer(BackingServer):
         if not self._data.exists():
             await asyncio.to_thread(self._initialise, account)
         version = self._data_version()
-        if version != _MAJOR:
+        if version != self.major:
             raise DataFolderUnusableError(
-                self.title, self._data, f"it holds data of PostgreSQL version {version}, this is version {_MAJOR}"
+                self.title, self._data, f"it holds data of PostgreSQL version {version}, this is version {self.major}"
             )
         return account
 
@@ -130,21 +141,18 @@ class PostgresServer(BackingServer):
             for path in (fresh, self._password_file):
                 os.chown(path, account.uid, account.gid)
         command = [
-            str(postgres_program("initdb")),
+            str(self._program("initdb")),
             f"--pgdata={fresh}",
             f"--username={_USER}",
             f"--pwfile={self._password_file}",
             "--auth=scram-sha-256",
             "--encoding=UTF8",
-            # Independent of the locales that the machine has.
-            "--locale=C",
-            "--locale-provider=builtin",
-            "--builtin-locale=C.UTF-8",
+            *self._locale(),
             "--no-instructions",
         ]
         if not self._fsync:
             command.append("--no-sync")
-        log = self.log.with_name("postgres-initdb.log")
+        log = self.log.with_name(f"{self.name}-initdb.log")
         log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("wb") as output:
             try:
@@ -181,7 +189,7 @@ class PostgresServer(BackingServer):
             "log_line_prefix": "%m [%p] %d ",
         }
         arguments = [f"--{key}={value}" for key, value in settings.items()]
-        return [str(postgres_program("postgres")), "-D", str(self._data), *arguments]
+        return [str(self._program("postgres")), "-D", str(self._data), *arguments]
 
     async def _answers(self) -> bool:
         try:
@@ -209,7 +217,7 @@ def _quoted(name: str) -> str:
     return f'"{name}"'
 
 
-def _account_for(data: Path) -> Account:
+def _account_for(data: Path, programs: Path) -> Account:
     """The account to run as when we are root, made owner of `data` if that exists."""
     owners = [path.stat().st_uid for path in (data, data.parent.parent) if path.exists()]
     entry = next((found for uid in owners if uid != 0 and (found := _entry(uid)) is not None), None)
@@ -223,7 +231,6 @@ def _account_for(data: Path) -> Account:
     if data.exists() and data.stat().st_uid != entry.pw_uid:
         for path in (data, *data.rglob("*")):
             os.chown(path, entry.pw_uid, entry.pw_gid, follow_symlinks=False)
-    programs = postgres_program("postgres").parent
     closed = next((path for path in (*_ways(data.parent), *_ways(programs)) if not _may_pass(path, entry)), None)
     if closed is not None and sys.platform != "linux":
         raise DataFolderUnusableError(

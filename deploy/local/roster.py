@@ -19,7 +19,7 @@ def common_settings(stack: BackingStack) -> dict[str, Any]:
     return {
         "redis_url": stack.valkey_url,
         "kafka_bootstrap": (stack.kafka_bootstrap,),
-        "kafka_idempotent": False,
+        **stack.broker.client_settings,
         "service_key": service_key(stack.data_dir),
     }
 

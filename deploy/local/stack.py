@@ -7,20 +7,19 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self
 
-from deploy.local.broker import BrokerServer
+from deploy.local.backing import EMBEDDED, Backing
 from deploy.local.lock import FolderLock
-from deploy.local.postgres import PostgresServer
 from deploy.local.server import BackingServer
-from deploy.local.valkey import ValkeyServer
 
 
 class BackingStack:
-    """Valkey, broker and PostgreSQL on one data folder. Usable as `async with`."""
+    """The three servers of `backing` on one data folder. Usable as `async with`."""
 
     def __init__(
         self,
         data_dir: Path,
         *,
+        backing: Backing = EMBEDDED,
         valkey_port: int = 0,
         broker_port: int = 0,
         postgres_port: int = 0,
@@ -29,9 +28,9 @@ class BackingStack:
     ) -> None:
         """A port of 0 means: any free one. `fsync` False is for tests."""
         self.data_dir = data_dir.absolute()
-        self.valkey = ValkeyServer(self.data_dir, valkey_port, appendfsync=appendfsync)
-        self.broker = BrokerServer(self.data_dir, broker_port)
-        self.postgres = PostgresServer(self.data_dir, postgres_port, fsync=fsync)
+        self.valkey = backing.store(self.data_dir, valkey_port, appendfsync=appendfsync)
+        self.broker = backing.broker(self.data_dir, broker_port)
+        self.postgres = backing.database(self.data_dir, postgres_port, fsync=fsync)
         self._lock = FolderLock(self.data_dir / "run" / "stack.lock", "Eastwind")
 
     @property

@@ -55,7 +55,10 @@ class ValkeyServer(BackingServer):
             # The command line identifies a leftover of a crashed run, so it must stay as it was given.
             "set-proc-title": "no",
         }
-        return [str(valkey_program()), *(part for key, value in settings.items() for part in (f"--{key}", value))]
+        return [str(self._program()), *(part for key, value in settings.items() for part in (f"--{key}", value))]
+
+    def _program(self) -> Path:
+        return valkey_program()
 
     async def _answers(self) -> bool:
         # Until the append-only file is loaded it answers -LOADING instead.

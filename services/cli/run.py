@@ -32,6 +32,14 @@ DRAIN_S = 5.0
     type=click.Path(path_type=Path, file_okay=False),
     help="Folder that keeps accounts, tables, records and ratings.",
 )
+@click.option(
+    "--backing",
+    default="embedded",
+    show_default=True,
+    envvar="EASTWIND_BACKING",
+    type=click.Choice(["embedded", "production"]),
+    help="Servers from Python packages, or Apache Kafka (see `make kafka-setup`) and Debian's Redis and PostgreSQL.",
+)
 @click.option("--workers", type=click.IntRange(1, 8), help="Table workers to start.  [default: 1, or 2 processes]")
 @click.option(
     "--processes",
@@ -41,20 +49,24 @@ DRAIN_S = 5.0
 @click.option(
     "--log-level", default="warning", show_default=True, type=click.Choice(["debug", "info", "warning", "error"])
 )
-def run(port: int, host: str, data: Path, workers: int | None, processes: bool, log_level: str) -> None:
+def run(port: int, host: str, data: Path, backing: str, workers: int | None, processes: bool, log_level: str) -> None:
     """Start Eastwind on this machine and print the address to open.
 
-    A real Valkey, a Kafka-protocol broker and a real PostgreSQL are started from the Python packages that carry them;
-    what they keep lies in the data folder and is there again after a restart. Ctrl-C ends everything.
+    A real Valkey, a Kafka-protocol broker and a real PostgreSQL are started from the Python packages that carry them,
+    unless --backing says otherwise; what they keep lies in the data folder and is there again after a restart. Ctrl-C
+    ends everything.
     """
     configure(service="eastwind", level=log_level, form="auto")
     try:
-        sys.exit(asyncio.run(_run(port, host, data, workers, processes, log_level)))
+        sys.exit(asyncio.run(_run(port, host, data, backing, workers, processes, log_level)))
     except KeyboardInterrupt:
         sys.exit(130)
 
 
-async def _run(port: int, host: str, data: Path, workers: int | None, processes: bool, log_level: str) -> int:
+async def _run(
+    port: int, host: str, data: Path, backing: str, workers: int | None, processes: bool, log_level: str
+) -> int:
+    from deploy.local.backing import BACKINGS
     from deploy.local.errors import BackingServerError
     from deploy.local.processes import ProcessFleet, ServiceEndedError
     from deploy.local.stack import BackingStack
@@ -66,7 +78,7 @@ async def _run(port: int, host: str, data: Path, workers: int | None, processes:
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
     # With `everysec` a killed Valkey may lose what it acknowledged while the disk was busy.
-    stack = BackingStack(data, appendfsync="always")
+    stack = BackingStack(data, backing=BACKINGS[backing], appendfsync="always")
     click.echo("Eastwind starts …", err=True)
     try:
         await stack.start()

@@ -66,7 +66,6 @@ class MatchedTicket:
     ticket_id: str
     name: str
     guest: bool
-    entered_ms: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +166,7 @@ class Tickets:
         )
         if not reply:
             return None
-        rows = [reply[place : place + 5] for place in range(0, len(reply), 5)]
+        rows = [reply[place : place + 4] for place in range(0, len(reply), 4)]
         return Match(table_id, queue, tuple(_ticket(*row) for row in rows), now_ms, event_id)
 
     async def pending(self) -> list[Match]:
@@ -196,6 +195,5 @@ class Tickets:
         await self._redis.run(_GIVE_UP, (keys.PENDING,), (match.table_id, keys.ticket(""), keys.seat(""), *accounts))
 
 
-def _ticket(account_id: bytes, ticket_id: bytes, name: bytes, guest: bytes, entered: bytes = b"0") -> MatchedTicket:
-    # A match that an earlier release left pending has no time of entry.
-    return MatchedTicket(account_id.decode(), ticket_id.decode(), name.decode(), guest == b"1", int(float(entered)))
+def _ticket(account_id: bytes, ticket_id: bytes, name: bytes, guest: bytes) -> MatchedTicket:
+    return MatchedTicket(account_id.decode(), ticket_id.decode(), name.decode(), guest == b"1")

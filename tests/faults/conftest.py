@@ -9,7 +9,7 @@ import pytest_asyncio
 
 from deploy.local.processes import ProcessFleet
 from deploy.local.stack import BackingStack
-from tests.backing import Keeper
+from tests.backing import BACKING, Keeper
 from tests.faults.figures import Figures
 from tests.faults.loaded import LoadedPlatform
 from tests.faults.platform import SETTINGS, Platform
@@ -20,7 +20,7 @@ _FIGURES = pytest.StashKey[Figures]()
 
 @pytest.fixture(scope="module")
 def _platform(keeper: Keeper, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
-    stack = BackingStack(tmp_path_factory.mktemp("faults"), appendfsync="always", fsync=False)
+    stack = BackingStack(tmp_path_factory.mktemp("faults"), backing=BACKING, appendfsync="always", fsync=False)
     keeper.run(stack.start())
     fleet = ProcessFleet(stack, settings=SETTINGS)
     try:

@@ -13,6 +13,7 @@ from deploy.local.processes import ProcessFleet
 from deploy.local.stack import BackingStack
 from libs.chassis.redis_client import RedisClient
 from libs.chassis.table_store import WorkerRegistry
+from tests.backing import BACKING
 from tests.faults.bot_tables import BotTables, Pace
 from tests.faults.checker.checker import Checker, Report
 from tests.faults.checker.databases import Databases
@@ -47,7 +48,7 @@ class LoadedPlatform:
     @classmethod
     def make(cls, data_dir: Path) -> LoadedPlatform:
         """A platform that does not run yet."""
-        stack = BackingStack(data_dir, appendfsync="always", fsync=False)
+        stack = BackingStack(data_dir, backing=BACKING, appendfsync="always", fsync=False)
         settings = {place: dict(fields) for place, fields in copy.deepcopy(dict(SETTINGS)).items()}
         return cls(stack, ProcessFleet(stack, settings=settings, copies=COPIES), settings)
 

@@ -36,13 +36,13 @@ from libs.mahjong.bots import Level, choose
 from services.cli.edge_calls import EdgeCalls, EdgeRefusedError
 from services.cli.edge_client import EdgeClient
 from services.cli.playing import HandResult, Policy, SeatPlayer
-from tests.backing import Keeper
+from tests.backing import BACKING, QUICK_BROKER, Keeper
 
 HKOS: Final = "hkos-3-v1"
 HISTORY: Final = "eastwind.history.v1.HistoryService"
 MATCHMAKING: Final = "eastwind.matchmaking.v1.MatchmakingService"
 QUICK: Final[dict[str, dict[str, Any]]] = {
-    "": {"kafka_session_timeout_s": 1.0, "log_level": "error"},
+    "": {**QUICK_BROKER, "log_level": "error"},
     "table": {"bot_think_least_ms": 0, "bot_think_most_ms": 2, "pacing_least_ms": 0, "pacing_most_ms": 0},
     "clock": {"clock_poll_ms": 2},
     "matchmaking": {"queue_poll_s": 0.02, "queue_fill_after_s": 60.0},
@@ -284,7 +284,7 @@ class House:
 @pytest.fixture(scope="session")
 def backing_stack(keeper: Keeper, tmp_path_factory: pytest.TempPathFactory) -> Iterator[BackingStack]:
     """Valkey, broker and PostgreSQL for the fleets of this test process."""
-    stack = BackingStack(tmp_path_factory.mktemp("stack"), fsync=False)
+    stack = BackingStack(tmp_path_factory.mktemp("stack"), backing=BACKING, fsync=False)
     keeper.run(stack.start())
     yield stack
     keeper.run(stack.stop())

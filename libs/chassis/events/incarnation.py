@@ -2,7 +2,7 @@
 
 A broker that keeps its topics in memory forgets them when it restarts. The first record of a small topic of its own
 holds a random name; whoever finds the topic empty writes one, and the record that came first counts for all. A new name
-means that the broker forgot everything.
+means that the broker forgot everything, or that somebody removed the record, which is taken for the same.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.errors import KafkaError
 
 from libs.chassis.errors import Unavailable
-from libs.chassis.events.topics import ensure_topics
+from libs.chassis.events.topics import BROKER, ensure_topics
 
-TOPIC = "eastwind.broker.v1"
+TOPIC = BROKER
 _PARTITION = TopicPartition(TOPIC, 0)
 
 
@@ -38,7 +38,8 @@ async def _read_first(bootstrap: Sequence[str]) -> str:
     try:
         await consumer.start()
         consumer.assign([_PARTITION])
-        if (await consumer.end_offsets([_PARTITION]))[_PARTITION] == 0:
+        ends = await consumer.end_offsets([_PARTITION])
+        if await consumer.beginning_offsets([_PARTITION]) == ends:
             await _write_name(bootstrap)
         await consumer.seek_to_beginning(_PARTITION)
         record = await consumer.getone(_PARTITION)

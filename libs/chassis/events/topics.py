@@ -14,7 +14,19 @@ HANDS = "eastwind.hands.v1"
 MATCHES = "eastwind.matches.v1"
 RATINGS = "eastwind.ratings.v1"
 MATCHMAKING = "eastwind.matchmaking.v1"
+BROKER = "eastwind.broker.v1"
+"""The name of the broker's present life; see `incarnation`."""
 EVENT_TOPICS = (TABLES, HANDS, MATCHES, RATINGS, MATCHMAKING)
+
+LARGEST_MESSAGE_BYTES = 8 * 1024 * 1024
+"""What a topic takes: the largest event with its key and headers, and room to grow."""
+
+AS_THE_BROKER_LIKES = -1
+"""Stands for as many replicas as the broker gives by itself (`default.replication.factor`)."""
+
+_EVENT_SETTINGS = {"max.message.bytes": str(LARGEST_MESSAGE_BYTES)}
+# Its one record must not grow too old.
+_SETTINGS = {BROKER: {"retention.ms": "-1"}}
 
 PARTITIONS = 8
 """Partitions of each topic of events: the most consumers of one kind that can share its work."""
@@ -37,12 +49,13 @@ async def ensure_topics(
     topics: Mapping[str, int] = TOPICS,
     *,
     timeout_s: float,
-    replication: int = 1,
+    replication: int = AS_THE_BROKER_LIKES,
 ) -> frozenset[str]:
     """Create the topics (name to partitions) that are missing; returns the names of the new ones.
 
-    A topic that exists stays as it is. Raises `Unavailable` when no broker answers, or when the broker refuses, as one
-    does that lets only its operator create topics.
+    They take messages as large as ours may be, whatever the broker's own limit. A topic that exists stays as it is.
+    Raises `Unavailable` when no broker answers, or when the broker refuses, as one does that lets only its operator
+    create topics.
     """
     timeout_ms = int(timeout_s * 1000)
     admin = AIOKafkaAdminClient(bootstrap_servers=list(bootstrap), request_timeout_ms=timeout_ms)
@@ -50,7 +63,14 @@ async def ensure_topics(
         await admin.start()
         response = await admin.create_topics(
             [
-                NewTopic(name=name, num_partitions=partitions, replication_factor=replication)
+                NewTopic(
+                    name=name,
+                    num_partitions=partitions,
+                    replication_factor=replication,
+                    # The client asks for this when a number is left to the broker.
+                    replica_assignments={} if replication == AS_THE_BROKER_LIKES else None,
+                    topic_configs=_SETTINGS.get(name, _EVENT_SETTINGS),
+                )
                 for name, partitions in topics.items()
             ],
             timeout_ms=timeout_ms,

@@ -19,7 +19,6 @@ from alembic.migration import MigrationContext
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
-from deploy.local.postgres import PostgresServer
 from eastwind.accounts.v1 import accounts_service_pb2 as messages
 from libs.chassis import database
 from libs.chassis.errors import PermissionDenied, Unavailable
@@ -27,6 +26,7 @@ from libs.chassis.settings import SettingsError, read
 from services.accounts.app import AccountsService
 from services.accounts.settings import AccountsSettings
 from services.accounts.tables import metadata
+from tests.backing import BACKING
 from tests.service.accounts.running import CHEAP, SERVICE_KEY, Player, Running
 
 ROOT = Path(__file__).parents[3]
@@ -47,7 +47,7 @@ async def until_ready(http: aiohttp.ClientSession, service: AccountsService, exp
 async def test_c124_an_outage_of_the_database_costs_readiness_and_nothing_else(
     running: Running, tmp_path: Path
 ) -> None:
-    server = PostgresServer(tmp_path / "postgres", fsync=False)
+    server = BACKING.database(tmp_path / "postgres", fsync=False)
     await server.start()
     try:
         service = await running.start(await server.create_database("accounts"), database_probe_s=0.05)
@@ -74,7 +74,7 @@ async def test_c124_an_outage_of_the_database_costs_readiness_and_nothing_else(
 
 
 async def test_the_start_waits_for_the_database_and_gives_up_in_the_end(running: Running, tmp_path: Path) -> None:
-    server = PostgresServer(tmp_path / "postgres", fsync=False)
+    server = BACKING.database(tmp_path / "postgres", fsync=False)
     await server.start()
     url = await server.create_database("accounts")
     await server.stop()

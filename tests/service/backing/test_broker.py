@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import sys
+from pathlib import Path
 
 import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRecord, TopicPartition
-from aiokafka.errors import KafkaError
+from aiokafka.admin import AIOKafkaAdminClient
+from aiokafka.errors import KafkaError, UnknownTopicOrPartitionError, for_code
 
-from deploy.local.broker import BrokerServer
+from deploy.local.broker import KafkaProtocolServer
 from libs.chassis.errors import Unavailable
 from libs.chassis.events import EVENT_TOPICS, TOPICS, ensure_topics
+from tests.backing import BACKING, Keeper
 
+ROOT = Path(__file__).parents[3]
 TOPIC = "eastwind.hands.v1"
 PARTITIONS = 4
-# The shortest wait for a lone consumer: this broker lets a group form for half its session timeout, at least a second.
-GROUP = {"session_timeout_ms": 1000, "heartbeat_interval_ms": 250}
+SESSION_MS = int(BACKING.broker.shortest_session_s * 1000)
+GROUP = {"session_timeout_ms": SESSION_MS, "heartbeat_interval_ms": SESSION_MS // 4}
 
 
-async def _produce(bootstrap: str, count: int, first: int = 0) -> dict[bytes, int]:
+async def _produce(bootstrap: str, count: int, *, idempotent: bool = False) -> dict[bytes, int]:
     """Send `count` messages with keys of five accounts; returns the partition of each key."""
-    producer = AIOKafkaProducer(bootstrap_servers=bootstrap, acks="all")
+    producer = AIOKafkaProducer(bootstrap_servers=bootstrap, acks="all", enable_idempotence=idempotent)
     await producer.start()
     partitions: dict[bytes, int] = {}
     try:
-        for number in range(first, first + count):
+        for number in range(count):
             key = b"account-%d" % (number % 5)
             sent = await producer.send_and_wait(
                 TOPIC,
@@ -127,6 +133,7 @@ async def test_no_broker_is_an_error_in_time() -> None:
         await ensure_topics(["127.0.0.1:1"], {TOPIC: 1}, timeout_s=1)
 
 
+@pytest.mark.embedded
 @pytest.mark.parametrize("settings", [{"enable_idempotence": True}, {"transactional_id": "relay"}])
 async def test_the_embedded_broker_refuses_idempotent_and_transactional_producers(
     kafka_bootstrap: str, settings: dict[str, object], caplog: pytest.LogCaptureFixture
@@ -140,7 +147,8 @@ async def test_the_embedded_broker_refuses_idempotent_and_transactional_producer
         await producer.stop()
 
 
-async def test_the_embedded_broker_forgets_when_it_ends(broker_server: BrokerServer) -> None:
+@pytest.mark.embedded
+async def test_the_embedded_broker_forgets_when_it_ends(broker_server: KafkaProtocolServer) -> None:
     await ensure_topics([broker_server.bootstrap], {TOPIC: PARTITIONS}, timeout_s=15)
     await _produce(broker_server.bootstrap, 10)
     address = broker_server.bootstrap
@@ -155,3 +163,48 @@ async def test_the_embedded_broker_forgets_when_it_ends(broker_server: BrokerSer
     finally:
         await consumer.stop()
     assert set(ends.values()) == {0}
+
+
+@pytest.mark.production
+async def test_apache_kafka_keeps_messages_and_commits_when_it_is_killed(
+    broker_server: KafkaProtocolServer, keeper: Keeper
+) -> None:
+    address = broker_server.bootstrap
+    await ensure_topics([address], {TOPIC: PARTITIONS}, timeout_s=15)
+    await _produce(address, 10, idempotent=True)
+    first = await _consume(address, 4, commit=True)
+    await asyncio.to_thread(keeper.run, broker_server.kill())
+    await asyncio.to_thread(keeper.run, broker_server.start())
+    assert broker_server.bootstrap == address
+    rest = await _consume(address, 6, commit=True)
+    assert {record.value for record in first + rest} == {b"hand %d" % number for number in range(10)}
+
+
+@pytest.mark.production
+async def test_apache_kafka_makes_no_topic_that_nobody_asked_for(kafka_bootstrap: str) -> None:
+    admin = AIOKafkaAdminClient(bootstrap_servers=kafka_bootstrap)
+    await admin.start()
+    try:
+        (described,) = await admin.describe_topics(["eastwind.mistyped.v1"])
+        assert for_code(described["error_code"]) is UnknownTopicOrPartitionError
+        assert "eastwind.mistyped.v1" not in await admin.list_topics()
+    finally:
+        await admin.close()
+
+
+@pytest.mark.production
+async def test_the_command_starts_and_stops_apache_kafka(tmp_path: Path) -> None:
+    command = (sys.executable, "-m", "deploy.kafka")
+    running = await asyncio.create_subprocess_exec(
+        *command, "start", "--data", str(tmp_path), "--port", "0", cwd=ROOT, stdout=asyncio.subprocess.PIPE
+    )
+    assert running.stdout is not None
+    address = (await running.stdout.readline()).decode().split()[4].rstrip(";")
+    assert await ensure_topics([address], {TOPIC: 1}, timeout_s=15) == {TOPIC}
+    for _ in range(2):
+        # The second time there is nothing to stop.
+        stopping = await asyncio.create_subprocess_exec(*command, "stop", "--data", str(tmp_path), cwd=ROOT)
+        assert await stopping.wait() == 0
+        assert await running.wait() == 0
+    with pytest.raises(Unavailable):
+        await ensure_topics([address], {TOPIC: 1}, timeout_s=5)

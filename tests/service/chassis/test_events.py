@@ -10,12 +10,13 @@ import pytest
 import pytest_asyncio
 import sqlalchemy as sa
 from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka.admin import AIOKafkaAdminClient, NewTopic, RecordsToDelete
 from google.protobuf.struct_pb2 import Struct
 from prometheus_client import generate_latest
 
-from deploy.local.broker import BrokerServer
+from deploy.local.broker import KafkaProtocolServer
 from libs.chassis.database import engine
-from libs.chassis.errors import Unavailable
+from libs.chassis.errors import InvalidRequest, Unavailable
 from libs.chassis.events import (
     HANDS,
     EventConsumer,
@@ -30,13 +31,15 @@ from libs.chassis.events import (
 )
 from libs.chassis.events.incarnation import broker_incarnation
 from libs.chassis.events.relay import share_of
+from libs.chassis.events.topics import BROKER
 from libs.chassis.redis_client import RedisClient
 from libs.chassis.table_store import Outbox, OutboxMessage, TableStore
 from libs.chassis.telemetry import Telemetry
-from tests.backing import Keeper
+from tests.backing import BACKING, Keeper
 from tests.service.chassis.waiting import until
 
 WORKER = "worker"
+IDEMPOTENT: bool = BACKING.broker.client_settings["kafka_idempotent"]
 Handler = Callable[[EventRecord], Awaitable[None]]
 
 
@@ -50,7 +53,7 @@ class Bus:
     def __init__(self, bootstrap: str) -> None:
         self.bootstrap = [bootstrap]
         self.telemetry = Telemetry("test")
-        self.producer = EventProducer(self.bootstrap, self.telemetry, idempotent=False)
+        self.producer = EventProducer(self.bootstrap, self.telemetry, idempotent=IDEMPOTENT)
         self.consumers: list[EventConsumer] = []
         self.relays: list[OutboxRelay] = []
 
@@ -63,7 +66,7 @@ class Bus:
             self.producer,
             Telemetry("consumer"),
             deaf_after_s=2,
-            session_timeout_s=3,
+            session_timeout_s=max(3.0, BACKING.broker.shortest_session_s),
         )
         self.consumers.append(consumer)
         await consumer.start()
@@ -158,7 +161,7 @@ async def test_c112_a_relay_that_stops_sends_what_waits(bus: Bus, client: RedisC
 
 
 async def test_c112_what_no_broker_took_waits_for_the_next_worker(
-    bus: Bus, client: RedisClient, store: TableStore, broker_server: BrokerServer, keeper: Keeper
+    bus: Bus, client: RedisClient, store: TableStore, broker_server: KafkaProtocolServer, keeper: Keeper
 ) -> None:
     await store.create("t", WORKER, b"made", outbox=[hand("t", 1)])
     await asyncio.to_thread(keeper.run, broker_server.kill())
@@ -172,8 +175,9 @@ async def test_c112_what_no_broker_took_waits_for_the_next_worker(
     assert await seen.number(1) == ["t/1"]
 
 
+@pytest.mark.embedded
 async def test_a_broker_that_forgot_everything_gets_what_is_retained_again(
-    bus: Bus, client: RedisClient, store: TableStore, broker_server: BrokerServer, keeper: Keeper
+    bus: Bus, client: RedisClient, store: TableStore, broker_server: KafkaProtocolServer, keeper: Keeper
 ) -> None:
     await store.create("t", WORKER, b"made", outbox=[hand("t", 1), hand("t", 2)])
     first = Seen()
@@ -188,7 +192,7 @@ async def test_a_broker_that_forgot_everything_gets_what_is_retained_again(
 
 
 async def test_c113_a_consumer_hears_again_after_the_broker_restarted(
-    bus: Bus, broker_server: BrokerServer, keeper: Keeper
+    bus: Bus, broker_server: KafkaProtocolServer, keeper: Keeper
 ) -> None:
     seen = Seen()
     consumer = await bus.consume(seen)
@@ -295,6 +299,42 @@ async def test_c111_a_message_that_cannot_be_handled_is_buried_and_the_rest_goes
     assert reasons[b"t/bug"].startswith(b"KeyError")
     metrics = generate_latest(consumer._telemetry.metrics.registry).decode()
     assert f'eastwind_events_consumed_total{{outcome="dead",topic="{HANDS}"}} 3.0' in metrics
+
+
+@pytest.mark.production
+async def test_a_message_that_the_broker_refuses_does_not_hold_up_those_after_it(bus: Bus) -> None:
+    # Smaller than the client allows and larger than this topic takes: the broker says so.
+    small = NewTopic("small", 1, 1, topic_configs={"max.message.bytes": "2000"})
+    admin = AIOKafkaAdminClient(bootstrap_servers=bus.bootstrap)
+    await admin.start()
+    try:
+        await admin.create_topics([small])
+    finally:
+        await admin.close()
+
+    def message(name: str, size: int) -> OutboxMessage:
+        return OutboxMessage("small", "t", b"x" * size, event_headers(name))
+
+    await bus.producer.send(message("first", 10))
+    with pytest.raises(InvalidRequest):
+        await bus.producer.send(message("large", 5000))
+    await bus.producer.send(message("last", 10))
+    ids = [headers["event-id"] for headers in await _read_all(bus.bootstrap, "small", 2)]
+    assert ids == [b"first", b"last"]
+
+
+@pytest.mark.production
+async def test_a_life_of_the_broker_has_one_name_and_a_new_one_when_that_was_removed(bus: Bus) -> None:
+    name = await broker_incarnation(bus.bootstrap)
+    assert await broker_incarnation(bus.bootstrap) == name
+    admin = AIOKafkaAdminClient(bootstrap_servers=bus.bootstrap)
+    await admin.start()
+    try:
+        # As an operator's clean-up or a limit of age does.
+        await admin.delete_records({TopicPartition(BROKER, 0): RecordsToDelete(before_offset=1)})
+    finally:
+        await admin.close()
+    assert await broker_incarnation(bus.bootstrap) != name
 
 
 def _some() -> bytes:

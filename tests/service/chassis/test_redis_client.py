@@ -16,7 +16,7 @@ from libs.chassis.errors import StoreUnavailable
 from libs.chassis.multiplexed import Address, Multiplexed, StoreReplyError
 from libs.chassis.redis_client import RedisClient, Script, slot_of
 from libs.chassis.table_store import DeadlineIndex, Outbox, OutboxMessage, TableStore, Writer, check_server
-from tests.backing import Keeper
+from tests.backing import BACKING, Keeper
 from tests.service.chassis.waiting import until
 
 WORKER = "worker"
@@ -166,7 +166,7 @@ async def test_c108_dangerous_settings_of_the_store_are_warned_of(client: RedisC
     assert "persists nothing" in warnings[1]
 
 
-class ClusterNode(ValkeyServer):
+class ClusterNode(BACKING.store):  # type: ignore[name-defined, misc]
     """A Valkey that is a node of a cluster."""
 
     def _command(self) -> list[str]:

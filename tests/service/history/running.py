@@ -18,6 +18,7 @@ from libs.chassis.telemetry import Telemetry
 from services.history.app import HistoryService
 from services.history.settings import HistorySettings
 from services.history.storing import Store
+from tests.backing import QUICK_BROKER
 from tests.service.ratings.publishing import delivered
 
 SERVICE_KEY = "a key that all services share"
@@ -30,7 +31,7 @@ async def _keys() -> dict[str, Any]:
 
 
 def settings_for(database_url: str, bootstrap: str, **values: Any) -> HistorySettings:
-    quick = {"service_key": SERVICE_KEY, "kafka_idempotent": False, "kafka_session_timeout_s": 1.0}
+    quick = {"service_key": SERVICE_KEY, **QUICK_BROKER}
     places = {"database_url": database_url, "kafka_bootstrap": (bootstrap,), "accounts_address": ("127.0.0.1:1",)}
     return read(HistorySettings, **{**quick, **places, **values})
 

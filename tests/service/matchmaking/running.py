@@ -32,6 +32,7 @@ from services.matchmaking.settings import MatchmakingSettings
 from services.matchmaking.table_calls import TableCalls
 from services.table.app import TableWorker
 from services.table.settings import TableWorkerSettings
+from tests.backing import QUICK_BROKER
 
 KEY = "a key that all services share"
 RULESET = "hkos-3-v1"
@@ -153,8 +154,7 @@ class Running:
         self._common: dict[str, Any] = {
             "redis_url": valkey_url,
             "kafka_bootstrap": (kafka_bootstrap,),
-            "kafka_idempotent": False,
-            "kafka_session_timeout_s": 2.0,
+            **QUICK_BROKER,
             "service_key": KEY,
             "scoring_address": (_NOBODY,),
             "bots_address": (_NOBODY,),

@@ -20,14 +20,14 @@ from services.ratings.outbox import Outbox
 from services.ratings.rating import Rater
 from services.ratings.settings import RatingsSettings
 from services.ratings.tables import rating_changes
+from tests.backing import QUICK_BROKER
 from tests.service.chassis.waiting import until
 
 SERVICE_KEY = "a key that all services share"
 NOWHERE = ("127.0.0.1:1",)
 QUICK = {
     "service_key": SERVICE_KEY,
-    "kafka_idempotent": False,
-    "kafka_session_timeout_s": 1.0,
+    **QUICK_BROKER,
     "broker_check_s": 0.3,
     "outbox_poll_s": 0.05,
 }

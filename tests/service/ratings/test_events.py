@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from deploy.local.broker import BrokerServer
+from deploy.local.broker import KafkaProtocolServer
 from eastwind.events.v1 import envelope_pb2
 from eastwind.ratings.v1 import ratings_service_pb2 as messages
 from libs.chassis.errors import Unavailable
@@ -158,7 +158,7 @@ async def test_c111_poison_of_each_kind_is_parked_with_its_reason_and_the_rest_g
 
 
 async def test_what_no_broker_takes_is_told_later_and_again_to_one_that_forgot(
-    running: Running, postgres_url: str, engine: AsyncEngine, publisher: Publisher, broker_server: BrokerServer,
+    running: Running, postgres_url: str, engine: AsyncEngine, publisher: Publisher, broker_server: KafkaProtocolServer,
     keeper: Keeper,
 ) -> None:  # fmt: skip
     await running.start(postgres_url, publisher.bootstrap)
