@@ -48,7 +48,7 @@ run: setup ## start everything on this machine and print the address to open
 
 .PHONY: test
 test: setup ## run all tests (PYTEST_ARGS="-k kong" for a part)
-	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadfile -m "not load and not cluster" $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadfile -m "not load and not cluster and not telemetry" $(PYTEST_ARGS)
 	cd $(WEB) && npm test
 
 .PHONY: faults
@@ -81,8 +81,14 @@ types: setup ## check types with mypy --strict and tsc
 	cd $(WEB) && npm run --silent typecheck
 
 .PHONY: telemetry-docs
-telemetry-docs: $(PROJECT_STAMP) ## write the page of metrics and spans from the telemetry contract
+telemetry-docs: $(PROJECT_STAMP) ## write the page of metrics, the SLO rules and the dashboards from their sources
 	$(BIN)/python -m libs.chassis.telemetry_contract.page deploy/docs/metrics.md
+	$(BIN)/python -m deploy.prometheus.objectives deploy/prometheus/rules/slo.yaml
+	$(BIN)/python -m deploy.grafana.boards deploy/grafana/dashboards
+
+.PHONY: telemetry-test
+telemetry-test: setup ## test alerts with promtool, and every query against a Prometheus that scrapes a stack under play
+	$(BIN)/python -m pytest -n 0 -m telemetry $(PYTEST_ARGS) tests/telemetry
 
 .PHONY: protos
 protos: $(PYTHON_PROTOS_STAMP) $(WEB_PROTOS_STAMP) ## generate Python and TypeScript from protos/

@@ -22,7 +22,8 @@ from opentelemetry import trace
 from libs.chassis.auth import CALLER_METADATA, CallerToken, ServiceKey
 from libs.chassis.errors import DeadlineMissing, from_rpc_error
 from libs.chassis.settings import ServiceSettings
-from libs.chassis.telemetry import Telemetry, trace_headers
+from libs.chassis.telemetry import Telemetry, exemplar_of, trace_headers
+from libs.chassis.telemetry_contract.spans import RPC_CODE
 from libs.chassis.transport import client_credentials, client_options
 
 
@@ -165,7 +166,7 @@ class TypedCall:
     async def _response(self) -> Any:
         started = time.perf_counter()
         code = grpc.StatusCode.OK
-        with self._telemetry.span(self._method.lstrip("/"), kind=trace.SpanKind.CLIENT):
+        with self._telemetry.span(self._method.lstrip("/"), kind=trace.SpanKind.CLIENT) as span:
             try:
                 return await self._send()
             except grpc.aio.AioRpcError as error:
@@ -176,7 +177,9 @@ class TypedCall:
                 raise
             finally:
                 elapsed = time.perf_counter() - started
-                self._telemetry.metrics.rpc_client_seconds.labels(self._method, code.name).observe(elapsed)
+                span.set_attribute(RPC_CODE, code.name)
+                seconds = self._telemetry.metrics.rpc_client_seconds.labels(self._method, code.name)
+                seconds.observe(elapsed, exemplar_of(span))
 
 
 class TypedStream:

@@ -13,6 +13,9 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
+from libs.chassis.telemetry import Metrics
+from libs.chassis.telemetry_contract import metrics as contract
+
 
 class Clock(Protocol):
     """Unix time in milliseconds that never jumps and never goes back."""
@@ -60,3 +63,10 @@ class SteadyClock:
     def stepped_ms(self) -> int:
         """How far the system's wall clock is ahead of this clock, for an alert."""
         return (self._wall_ns() - (self._now + self._monotonic_ns() - self._at)) // 1_000_000
+
+
+def export_step(clock: Clock, metrics: Metrics) -> None:
+    """Export how far the system's clock is ahead of this one; 0 for a clock that does not know."""
+    ahead = metrics.gauge(contract.CLOCK_STEP)
+    if isinstance(clock, SteadyClock):
+        ahead.set_function(lambda: clock.stepped_ms / 1000)

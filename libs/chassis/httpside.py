@@ -1,7 +1,8 @@
 """The HTTP port of every service: `/metrics`, `/healthz` and `/readyz`.
 
-`/healthz` tells only that the process runs: it never asks a database, so an outage elsewhere restarts nobody. `/readyz`
-tells whether the service wants traffic now, and why not.
+`/metrics` is Prometheus text, or OpenMetrics with exemplars for who accepts it. `/healthz` tells only that the process
+runs: it never asks a database, so an outage elsewhere restarts nobody. `/readyz` tells whether the service wants
+traffic now, and why not.
 """
 
 from __future__ import annotations
@@ -9,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from aiohttp import web
-from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client.exposition import choose_encoder
 
+from libs.chassis.loop_lag import LoopLag
 from libs.chassis.settings import ServiceSettings
 from libs.chassis.telemetry import Metrics
 
@@ -19,13 +21,15 @@ ReadyCheck = Callable[[], bool]
 
 
 class HttpSide:
-    """Serves the probes and the metrics of one service. More routes may be added to `app` before `start`."""
+    """Serves the probes and the metrics of one service, the loop's lag among them. More routes may be added to `app`
+    before `start`."""
 
     def __init__(self, settings: ServiceSettings, metrics: Metrics) -> None:
         self._settings = settings
         self._metrics = metrics
         self._checks: dict[str, ReadyCheck] = {}
         self._runner: web.AppRunner | None = None
+        self._loop_lag = LoopLag(metrics)
         self.app = web.Application()
         self.app.add_routes(
             [
@@ -55,16 +59,19 @@ class HttpSide:
         site = web.TCPSite(self._runner, self._settings.host, self._settings.http_port)
         await site.start()
         self.port = int(self._runner.addresses[0][1])
+        self._loop_lag.start()
         return self.port
 
     async def stop(self) -> None:
         """Close the port."""
+        self._loop_lag.stop()
         if self._runner is not None:
             await self._runner.cleanup()
             self._runner = None
 
-    async def _serve_metrics(self, _request: web.Request) -> web.Response:
-        return web.Response(body=generate_latest(self._metrics.registry), headers={"Content-Type": CONTENT_TYPE_LATEST})
+    async def _serve_metrics(self, request: web.Request) -> web.Response:
+        encode, content_type = choose_encoder(request.headers.get("Accept", ""))
+        return web.Response(body=encode(self._metrics.registry), headers={"Content-Type": content_type})
 
     async def _serve_health(self, _request: web.Request) -> web.Response:
         return web.json_response({"alive": True})

@@ -13,7 +13,7 @@ import asyncio
 import random
 import ssl
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 from urllib.parse import unquote, urlsplit
@@ -90,6 +90,8 @@ class _Pending:
     reply: asyncio.Future[Any]
     deadline: float
     sent_at: float
+    leads: bool
+    """The first command of a send: its round trip is that of the send."""
 
 
 class _Wire(asyncio.Protocol):
@@ -130,7 +132,8 @@ class Multiplexed:
 
     `max_in_flight` bounds the commands that were sent and not answered; further callers wait in order of arrival, at
     most `max_waiting` of them.
-    While the server is away, callers wait for it until their own deadline.
+    While the server is away, callers wait for it until their own deadline. `on_round_trip` is told the seconds from the
+    first command of every send to its reply.
     """
 
     def __init__(
@@ -144,6 +147,7 @@ class Multiplexed:
         max_backoff_s: float = 1.0,
         client_name: str = "eastwind",
         tls: ssl.SSLContext | None = None,
+        on_round_trip: Callable[[float], None] | None = None,
     ) -> None:
         self.address = address
         self.deadline_s = deadline_s
@@ -162,8 +166,11 @@ class Multiplexed:
         self._supervisor: asyncio.Task[None] | None = None
         self._sweeper: asyncio.TimerHandle | None = None
         self._closed = False
+        self._on_round_trip = on_round_trip
         self.sends = 0
         self.commands = 0
+        self.unanswered = 0
+        self.connections_lost = 0
 
     @property
     def connected(self) -> bool:
@@ -228,10 +235,11 @@ class Multiplexed:
 
     def _enqueue(self, packed: bytes, deadline: float, loop: asyncio.AbstractEventLoop) -> asyncio.Future[Any]:
         reply = loop.create_future()
-        if not self._out:
+        leads = not self._out
+        if leads:
             loop.call_soon(self._flush)
         self._out.append(packed)
-        self._pending.append(_Pending(reply, deadline, loop.time()))
+        self._pending.append(_Pending(reply, deadline, loop.time(), leads))
         if self._sweeper is None:
             self._sweeper = loop.call_later(0.05, self._sweep)
         return reply
@@ -249,7 +257,10 @@ class Multiplexed:
     def _receive(self, wire: _Wire, reply: Any) -> None:
         if wire is not self._wire or not self._pending:
             return
-        future = self._pending.popleft().reply
+        answered = self._pending.popleft()
+        if answered.leads and self._on_round_trip is not None:
+            self._on_round_trip(asyncio.get_running_loop().time() - answered.sent_at)
+        future = answered.reply
         if not future.done():
             if isinstance(reply, StoreReplyError):
                 future.set_exception(reply)
@@ -295,6 +306,7 @@ class Multiplexed:
         now = loop.time()
         for entry in self._pending:
             if entry.deadline <= now and not entry.reply.done():
+                self.unanswered += 1
                 entry.reply.set_exception(
                     StoreUnavailable(f"no reply from {self.address.name} in time", outcome_unknown=True)
                 )
@@ -313,9 +325,11 @@ class Multiplexed:
         self._wire = None
         self._ready.clear()
         self._out.clear()
+        self.connections_lost += not self._closed
         pending, self._pending = self._pending, deque()
         for entry in pending:
             if not entry.reply.done():
+                self.unanswered += 1
                 entry.reply.set_exception(
                     StoreUnavailable(f"the connection to {self.address.name} was lost", outcome_unknown=True)
                 )

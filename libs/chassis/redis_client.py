@@ -18,6 +18,8 @@ import structlog
 
 from libs.chassis.errors import StoreUnavailable
 from libs.chassis.multiplexed import Address, Argument, Multiplexed, StoreReplyError, pack
+from libs.chassis.telemetry import Metrics
+from libs.chassis.telemetry_contract import metrics as contract
 
 _SLOTS = 16384
 _log = structlog.get_logger(__name__)
@@ -48,10 +50,16 @@ class Script:
 
 
 class RedisClient:
-    """One multiplexed connection to a single server, or one to each node of a cluster."""
+    """One multiplexed connection to a single server, or one to each node of a cluster. `metrics` measures them."""
 
     def __init__(
-        self, url: str, *, deadline_s: float = 2.0, max_in_flight: int = 4096, client_name: str = "eastwind"
+        self,
+        url: str,
+        *,
+        deadline_s: float = 2.0,
+        max_in_flight: int = 4096,
+        client_name: str = "eastwind",
+        metrics: Metrics | None = None,
     ) -> None:
         self._seed = Address.parse(url)
         self.deadline_s = deadline_s
@@ -62,7 +70,10 @@ class RedisClient:
         self._first: Multiplexed | None = None
         self._refreshing: asyncio.Task[None] | None = None
         self._closed = False
+        self._on_round_trip = metrics.histogram(contract.REDIS_ROUND_TRIP).observe if metrics is not None else None
         self.is_cluster = False
+        if metrics is not None:
+            self._export(metrics)
 
     async def open(self, *, wait_s: float = 10.0) -> None:
         """Connect and find out whether this is a cluster.
@@ -175,6 +186,15 @@ class RedisClient:
             tries += 1
         raise StoreUnavailable("no node of the store took the command in time", outcome_unknown=False)
 
+    def _export(self, metrics: Metrics) -> None:
+        nodes = self._nodes
+        metrics.counted(contract.REDIS_COMMANDS, lambda: sum(node.commands for node in nodes.values()))
+        metrics.counted(contract.REDIS_SENDS, lambda: sum(node.sends for node in nodes.values()))
+        metrics.counted(contract.REDIS_UNANSWERED, lambda: sum(node.unanswered for node in nodes.values()))
+        metrics.counted(contract.REDIS_CONNECTIONS_LOST, lambda: sum(node.connections_lost for node in nodes.values()))
+        metrics.gauge(contract.REDIS_IN_FLIGHT).set_function(lambda: sum(node.in_flight for node in nodes.values()))
+        metrics.gauge(contract.REDIS_CONNECTED).set_function(lambda: float(self.connected))
+
     def _owner_of(self, slot: int) -> Multiplexed:
         if self._slots:
             return self._slots[slot]
@@ -193,6 +213,7 @@ class RedisClient:
                 deadline_s=self.deadline_s,
                 max_in_flight=self._max_in_flight,
                 client_name=self._client_name,
+                on_round_trip=self._on_round_trip,
             )
             self._nodes[address.name] = node
             await node.open()

@@ -56,6 +56,7 @@ class GrpcServer:
             options=server_options(settings.grpc_connection_age_s),
         )
         self._recorder = _Recorder(self._server)
+        self._drains = telemetry.metrics.draining
         self.health = Health()
         self.draining = asyncio.Event()
         """Set when the server begins to stop: handlers of long streams end themselves then."""
@@ -105,6 +106,7 @@ class GrpcServer:
 
     async def stop(self, grace_s: float) -> None:
         """Drain: NOT_SERVING first, then no new calls, then wait for running ones at most `grace_s`, then cut them."""
+        self._drains.set(1)
         self.health.drain()
         self.draining.set()
         await asyncio.sleep(0)

@@ -50,7 +50,10 @@ class ServiceSettings(BaseSettings):
 
     log_level: str = "info"
     log_format: str = Field(default="auto", pattern="^(auto|json|console)$")
-    otlp_endpoint: str = Field(default="", description="'' exports no traces")
+    otlp_endpoint: str = Field(default="", description="where traces go, as http://host:4317; '' exports none")
+    trace_ratio: float = Field(
+        default=0.01, ge=0, le=1, description="the share of traces that is recorded and exported"
+    )
 
     service_key: SecretStr = Field(default=SecretStr(""), description="shared by all services, signs caller tokens")
     jwks_ttl_s: float = Field(default=300.0, gt=0)

@@ -7,8 +7,9 @@ in one process. What there is to be measured is named in `libs.chassis.telemetry
 from __future__ import annotations
 
 import asyncio
+import random
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from itertools import product
 from typing import Any
@@ -20,7 +21,9 @@ from opentelemetry import trace
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.sdk.trace.sampling import Decision, ParentBased, SamplingResult, TraceIdRatioBased
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+from opentelemetry.util.types import AttributeValue
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info
 from prometheus_client.core import CounterMetricFamily
 from prometheus_client.core import Metric as PrometheusMetric
@@ -36,9 +39,17 @@ from libs.chassis.telemetry_contract.model import (
     GaugeMetric,
     HistogramMetric,
     Metric,
+    SpanKind,
 )
+from libs.chassis.telemetry_contract.spans import RPC_CODE
 
 _propagator = TraceContextTextMapPropagator()
+_CHOSEN = "eastwind.chosen"
+_RECORDED = "-01"
+NO_TRACE = otel_context.Context()
+"""The context of what belongs to no trace."""
+
+Attributes = Mapping[str, AttributeValue]
 
 
 class Metrics:
@@ -108,13 +119,19 @@ class _Counted(Collector):
 
 
 class Telemetry:
-    """Tracer and metrics of one service. Without `otlp_endpoint` no trace leaves the process."""
+    """Tracer and metrics of one service. Without `otlp_endpoint` no trace leaves the process, and none is recorded.
 
-    def __init__(self, service: str, *, otlp_endpoint: str = "") -> None:
+    Of the traces that begin here `trace_ratio` are recorded; one that began elsewhere is recorded when it was there.
+    """
+
+    def __init__(self, service: str, *, otlp_endpoint: str = "", trace_ratio: float = 0.01) -> None:
         self.service = service
         self.metrics = Metrics(service)
+        self._ratio = trace_ratio if otlp_endpoint else 0.0
         self._provider = TracerProvider(
-            resource=Resource.create({"service.name": f"eastwind-{service}"}), shutdown_on_exit=False
+            resource=Resource.create({"service.name": f"eastwind-{service}"}),
+            sampler=ParentBased(root=_Root(self._ratio)),
+            shutdown_on_exit=False,
         )
         if otlp_endpoint:
             from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter
@@ -127,6 +144,30 @@ class Telemetry:
         """Send what is left of the traces and stop."""
         await asyncio.to_thread(self._provider.shutdown)
 
+    def chosen_root(self, kind: SpanKind, attributes: Attributes) -> trace.Span | None:
+        """The root span of a new trace for one in so many calls, `None` for the others: those cost nothing."""
+        if not self._ratio or random.random() >= self._ratio:
+            return None
+        return self.tracer.start_span(
+            kind.name, context=NO_TRACE, kind=trace.SpanKind.SERVER, attributes={**attributes, _CHOSEN: True}
+        )
+
+    def child(
+        self,
+        kind: SpanKind,
+        trace_parent: str,
+        attributes: Attributes,
+        *,
+        span_kind: trace.SpanKind = trace.SpanKind.SERVER,
+        topic: str = "",
+    ) -> trace.Span | None:
+        """A span in the trace of a `traceparent` header; `None` when there is none, or that trace is not recorded."""
+        if not trace_parent.endswith(_RECORDED):
+            return None
+        parent = _propagator.extract({"traceparent": trace_parent}, context=NO_TRACE)
+        name = kind.name.format(topic=topic)
+        return self.tracer.start_span(name, context=parent, kind=span_kind, attributes=attributes)
+
     @contextmanager
     def span(
         self,
@@ -134,11 +175,63 @@ class Telemetry:
         *,
         kind: trace.SpanKind = trace.SpanKind.INTERNAL,
         parent: Mapping[str, str] | None = None,
+        attributes: Attributes | None = None,
     ) -> Iterator[trace.Span]:
         """A span, child of the trace headers in `parent` if given, else of the current span."""
         origin = _propagator.extract(parent) if parent is not None else None
-        with self.tracer.start_as_current_span(name, context=origin, kind=kind) as span:
+        with self.tracer.start_as_current_span(name, context=origin, kind=kind, attributes=attributes) as span:
             yield span
+
+
+class _Root(TraceIdRatioBased):
+    """Records a share of new traces, and those that were chosen before their span was made."""
+
+    def should_sample(
+        self,
+        parent_context: otel_context.Context | None,
+        trace_id: int,
+        name: str,
+        kind: trace.SpanKind | None = None,
+        attributes: Attributes | None = None,
+        links: Sequence[trace.Link] | None = None,
+        trace_state: trace.TraceState | None = None,
+    ) -> SamplingResult:
+        if attributes and attributes.get(_CHOSEN):
+            kept = {name: value for name, value in attributes.items() if name != _CHOSEN}
+            return SamplingResult(Decision.RECORD_AND_SAMPLE, kept)
+        return super().should_sample(parent_context, trace_id, name, kind, attributes, links, trace_state)
+
+
+def trace_parent_of(span: trace.Span | None) -> str:
+    """The `traceparent` header by which another process continues a recorded span; "" for none."""
+    if span is None:
+        return ""
+    context = span.get_span_context()
+    return f"00-{context.trace_id:032x}-{context.span_id:016x}{_RECORDED}"
+
+
+def exemplar_of(span: trace.Span | None) -> dict[str, str] | None:
+    """What a histogram remembers of the trace that an observation belongs to; `None` when it is not recorded."""
+    if span is None:
+        return None
+    context = span.get_span_context()
+    return {"trace_id": f"{context.trace_id:032x}"} if context.trace_flags.sampled else None
+
+
+def current_trace_parent() -> str:
+    """The `traceparent` header of the current span when its trace is recorded, else ""."""
+    span = trace.get_current_span()
+    return trace_parent_of(span) if span.get_span_context().trace_flags.sampled else ""
+
+
+@contextmanager
+def in_span(span: trace.Span | None) -> Iterator[None]:
+    """Make a span the current one, or no span at all, whatever was current before."""
+    token = otel_context.attach(NO_TRACE if span is None else trace.set_span_in_context(span, NO_TRACE))
+    try:
+        yield
+    finally:
+        otel_context.detach(token)
 
 
 def trace_headers() -> dict[str, str]:
@@ -185,10 +278,10 @@ class TelemetryLayer:
         finally:
             otel_context.detach(token)
             code = failed or _code_of(context)
-            span.set_attribute("rpc.grpc.status_code", code.name)
+            span.set_attribute(RPC_CODE, code.name)
             span.end()
             active.dec()
-            own.rpc_server_seconds.labels(method, code.name).observe(time.perf_counter() - started)
+            own.rpc_server_seconds.labels(method, code.name).observe(time.perf_counter() - started, exemplar_of(span))
 
 
 def _code_of(context: Context) -> grpc.StatusCode:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from eastwind.type.v1 import reason_pb2
 
 _PREFIX = "REASON_"
+_PLATFORMS = frozenset(("UNAVAILABLE", "INTERNAL", "NOT_OWNER", "DRAINING", "GOING_AWAY"))
 
 
 def reason_value(name: str) -> reason_pb2.Reason.ValueType:
@@ -21,3 +22,8 @@ def reason_name(value: int) -> str:
         return reason_pb2.Reason.Name(reason_pb2.Reason.ValueType(value)).removeprefix(_PREFIX)
     except ValueError:
         return "INTERNAL"
+
+
+def is_platforms(name: str) -> bool:
+    """Tell whether a command with that answer failed for a reason that lies with the platform, not with the player."""
+    return name in _PLATFORMS

@@ -57,7 +57,7 @@ class AccountsService(ServiceObject[AccountsSettings]):
             raise SettingsError("EASTWIND_DATABASE_URL is not set, and accounts are kept in PostgreSQL.")
         super().__init__(settings)
         self._clock = clock or SteadyClock()
-        self._telemetry = Telemetry(self.name, otlp_endpoint=settings.otlp_endpoint)
+        self._telemetry = Telemetry(self.name, otlp_endpoint=settings.otlp_endpoint, trace_ratio=settings.trace_ratio)
         self._http = HttpSide(settings, self._telemetry.metrics)
         self._server = GrpcServer(settings, self._telemetry, allow=CALLERS, error_adapters=[adapt_error])
         self._engine = database.engine(settings.database_url, pool_size=settings.database_pool, overflow=0)

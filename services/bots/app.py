@@ -25,7 +25,7 @@ class BotsService(ServiceObject[BotsSettings]):
 
     def __init__(self, settings: BotsSettings) -> None:
         super().__init__(settings)
-        self._telemetry = Telemetry(self.name, otlp_endpoint=settings.otlp_endpoint)
+        self._telemetry = Telemetry(self.name, otlp_endpoint=settings.otlp_endpoint, trace_ratio=settings.trace_ratio)
         self._http = HttpSide(settings, self._telemetry.metrics)
         self._server = GrpcServer(settings, self._telemetry, allow=CALLERS, error_adapters=[adapt_error])
         self._thinker = Thinker(settings.decide_timeout_s, settings.decide_queue)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from eastwind.clock.v1 import clock_service_pb2_grpc
 from libs.chassis.channels import Channels
-from libs.chassis.clocks import Clock, SteadyClock
+from libs.chassis.clocks import Clock, SteadyClock, export_step
 from libs.chassis.httpside import HttpSide
 from libs.chassis.redis_client import RedisClient
 from libs.chassis.routing import TableRouter
@@ -29,9 +29,10 @@ class ClockService(ServiceObject[ClockSettings]):
     async def _start(self) -> None:
         """Return when deadlines are being resolved."""
         settings, lifecycle = self._settings, self._lifecycle
-        telemetry = Telemetry(self.name, otlp_endpoint=settings.otlp_endpoint)
+        telemetry = Telemetry(self.name, otlp_endpoint=settings.otlp_endpoint, trace_ratio=settings.trace_ratio)
         lifecycle.on_stop("telemetry", telemetry.close)
-        redis = RedisClient(settings.redis_url, client_name=self.name)
+        export_step(self._clock, telemetry.metrics)
+        redis = RedisClient(settings.redis_url, client_name=self.name, metrics=telemetry.metrics)
         lifecycle.on_stop("redis", redis.close)
         await redis.open()
         await check_server(redis)
@@ -50,6 +51,7 @@ class ClockService(ServiceObject[ClockSettings]):
         await http.start()
         self._http = http
         self._tasks.start(ticker.run(), name="ticker")
+        self._tasks.start(ticker.count_deadlines(), name="count-deadlines")
         lifecycle.on_stop("ticker", self._tasks.close)
 
     async def stop(self, grace_s: float) -> None:

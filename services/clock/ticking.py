@@ -29,6 +29,7 @@ from services.clock.lateness import Lateness
 from services.clock.settings import ClockSettings
 
 TICK_TIMEOUT_S: Final = 1.0
+COUNT_EVERY_S: Final = 5.0
 _TRIES: Final = 3
 _log = structlog.get_logger(__name__)
 
@@ -56,6 +57,7 @@ class Ticker:
         self._watchers: set[asyncio.Queue[clock_service_pb2.WatchDeadlinesResponse]] = set()
         self._late = metrics.histogram(contract.DEADLINE_LATENESS)
         self._failed = metrics.counter(contract.TICK_FAILURES)
+        self._armed = metrics.gauge(contract.ARMED_DEADLINES)
         self.reaches_store = False
 
     async def run(self) -> None:
@@ -78,6 +80,15 @@ class Ticker:
             if batch.next_due_ms is not None:
                 pause = min(pause, max(1, batch.next_due_ms - self._clock.now_ms()))
             await asyncio.sleep(pause / 1000)
+
+    async def count_deadlines(self) -> None:
+        """Keep the number of armed deadlines up to date, until cancelled."""
+        while True:
+            try:
+                self._armed.set(await self._index.armed())
+            except Unavailable as error:
+                _log.info("deadlines cannot be counted", error=str(error))
+            await asyncio.sleep(COUNT_EVERY_S)
 
     def watch(self) -> asyncio.Queue[clock_service_pb2.WatchDeadlinesResponse]:
         """Return a bounded queue that gets every resolved deadline until ``unwatch``; what does not fit is dropped."""

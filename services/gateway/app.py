@@ -5,7 +5,7 @@ from __future__ import annotations
 from eastwind.type.v1 import reason_pb2
 from libs.chassis.account_keys import account_tokens
 from libs.chassis.channels import Channels
-from libs.chassis.clocks import Clock, SteadyClock
+from libs.chassis.clocks import Clock, SteadyClock, export_step
 from libs.chassis.events import RATINGS, EventFeed
 from libs.chassis.httpside import HttpSide
 from libs.chassis.redis_client import RedisClient
@@ -13,10 +13,10 @@ from libs.chassis.routing import TableRouter
 from libs.chassis.service import ServiceObject
 from libs.chassis.table_store import TableStore, WorkerRegistry
 from libs.chassis.telemetry import Telemetry
-from libs.chassis.telemetry_contract import metrics as contract
 from services.gateway.calls import Calls
 from services.gateway.edge import Edge
 from services.gateway.matchmaking import Matchmaking
+from services.gateway.measuring import Measures
 from services.gateway.rates import RateLimits
 from services.gateway.rating_feed import RatingFeed
 from services.gateway.settings import GatewaySettings
@@ -43,24 +43,26 @@ class GatewayService(ServiceObject[GatewaySettings]):
     async def _start(self) -> None:
         """Return when players can connect."""
         settings, lifecycle = self._settings, self._lifecycle
-        telemetry = Telemetry(self.name, otlp_endpoint=settings.otlp_endpoint)
+        telemetry = Telemetry(self.name, otlp_endpoint=settings.otlp_endpoint, trace_ratio=settings.trace_ratio)
         lifecycle.on_stop("telemetry", telemetry.close)
-        redis = RedisClient(settings.redis_url, client_name=self.name)
+        export_step(self._clock, telemetry.metrics)
+        redis = RedisClient(settings.redis_url, client_name=self.name, metrics=telemetry.metrics)
         lifecycle.on_stop("redis", redis.close)
         await redis.open()
         channels = Channels(self.name, settings, telemetry)
         lifecycle.on_stop("channels", channels.close)
-        links = TableLinks(TableRouter(TableStore(redis), WorkerRegistry(redis)), channels, self._tasks)
+        measures = Measures(telemetry)
+        links = TableLinks(TableRouter(TableStore(redis), WorkerRegistry(redis)), channels, self._tasks, measures)
         around = Surroundings(
             access_tokens=account_tokens(channels, ttl_s=settings.jwks_ttl_s),
             links=links,
             matchmaking=Matchmaking(channels),
-            closed_sockets=telemetry.metrics.counter(contract.SOCKETS_CLOSED),
+            measures=measures,
         )
         calls = Calls(channels, settings, RateLimits(settings.call_rate, settings.call_burst))
         edge = Edge(settings, around, calls, self._clock)
-        open_sockets = telemetry.metrics.gauge(contract.SOCKETS)
-        open_sockets.set_function(lambda: len(edge.sockets))
+        measures.sockets.set_function(lambda: len(edge.sockets))
+        measures.watches.set_function(lambda: sum(socket.watching for socket in edge.sockets))
         feed = EventFeed(settings.kafka_bootstrap, [RATINGS], RatingFeed(edge.sockets).handle, telemetry)
         await feed.start()
         lifecycle.on_stop("feed", feed.stop)
@@ -73,6 +75,7 @@ class GatewayService(ServiceObject[GatewaySettings]):
         self._edge = edge
         http = HttpSide(settings, telemetry.metrics)
         http.add_check("edge", lambda: not edge.draining)
+        telemetry.metrics.draining.set_function(lambda: float(edge.draining))
         lifecycle.on_stop("http", http.stop)
         await http.start()
         self._http = http

@@ -120,6 +120,7 @@ class Edge:
         transport = request.transport
         socket = PlayerSocket(ws, self._settings, self._around, self._clock, transport)
         self.sockets.add(socket)
+        self._around.measures.sockets_opened.inc()
         address = self._address(request)
         self._by_address[address] += 1
         try:
@@ -135,17 +136,23 @@ class Edge:
 
     def _refusal(self, request: web.Request) -> web.Response | None:
         """Refuse an upgrade before it is accepted (field case C133)."""
+        refused = self._around.measures.socket_refused
         if self.draining or len(self.sockets) >= self._settings.socket_limit:
+            refused("no_room")
             return web.Response(status=503, text="no room here now; try again", headers={"Retry-After": "1"})
         if self._by_address[self._address(request)] >= self._settings.socket_limit_per_address:
+            refused("address")
             return web.Response(status=429, text="too many connections from your address")
         if "token" in request.query_string or "access_token" in request.query_string:
+            refused("token")
             return web.Response(status=400, text="a token belongs into the first message, never into the address")
         origin = request.headers.get("Origin")
         if origin is None or not self._is_allowed(origin, request.host):
+            refused("origin")
             return web.Response(status=403, text="this origin may not open a socket")
         offered = {part.strip() for part in request.headers.get("Sec-WebSocket-Protocol", "").split(",")}
         if not offered & {BINARY, JSON}:
+            refused("subprotocol")
             return web.Response(status=400, text=f"offer the subprotocol {BINARY} or {JSON}")
         return None
 

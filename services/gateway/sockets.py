@@ -124,6 +124,11 @@ class PlayerSocket:
             if not self._ws.closed:
                 await self._ws.close()
 
+    @property
+    def watching(self) -> int:
+        """How many tables this socket watches."""
+        return len(self._watches)
+
     def watches(self, table_id: str) -> bool:
         """Tell whether this socket watches the table."""
         return table_id in self._watches
@@ -147,7 +152,7 @@ class PlayerSocket:
         """Say goodbye and close. ``retry_after_ms`` of 0 tells the client to stay away."""
         if self._closing is None:
             self._closing = (reason, detail, retry_after_ms)
-            self._around.closed_sockets.labels(reason_name(reason).lower()).inc()
+            self._around.measures.socket_closed(reason)
             self._wake.set()
 
     def watch_ended(self, table_id: str, reason: reason_pb2.Reason.ValueType) -> None:
@@ -357,6 +362,7 @@ class PlayerSocket:
             return
         else:
             refusal, detail = reason_pb2.REASON_RATE_LIMITED, "too many commands wait for an answer"
+        self._around.measures.refused(refusal)
         answer = frames_pb2.CommandAnswer(
             table_id=request.table_id, command_id=command.command_id, reason=refusal, detail=detail
         )
@@ -399,7 +405,9 @@ class PlayerSocket:
 
     def _answered(self, probe: int) -> None:
         if probe == self._probe and self._probed_at:
-            milliseconds = int((time.monotonic() - self._probed_at) * 1000)
+            took_s = time.monotonic() - self._probed_at
+            self._around.measures.round_trip.observe(took_s)
+            milliseconds = int(took_s * 1000)
             self._probed_at = 0.0
             for watch in self._watches.values():
                 watch.measured(milliseconds)

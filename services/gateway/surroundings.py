@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from prometheus_client import Counter
-
 from libs.chassis.auth import AccessTokenVerifier
 from services.gateway.matchmaking import Matchmaking
+from services.gateway.measuring import Measures
 from services.gateway.table_links import TableLinks
 
 
@@ -18,4 +17,4 @@ class Surroundings:
     access_tokens: AccessTokenVerifier
     links: TableLinks
     matchmaking: Matchmaking
-    closed_sockets: Counter
+    measures: Measures

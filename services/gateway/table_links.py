@@ -23,7 +23,9 @@ from libs.chassis.drain import TaskOwner
 from libs.chassis.errors import EastwindError, TableUnknown, Unavailable
 from libs.chassis.routing import TableRouter
 from libs.chassis.table_store import WorkerInfo
+from libs.chassis.telemetry import trace_parent_of
 from libs.contracts.reasons import reason_value
+from services.gateway.measuring import Measures, Unanswered
 
 MOST_UNANSWERED: Final = 32
 MOST_PACKED: Final = 256
@@ -86,16 +88,17 @@ class Watch:
         self.moves = 0
         self.closed = False
         self.round_trip_ms = 0
-        self.unanswered: OrderedDict[str, table_pb2.TableCommand] = OrderedDict()
+        self.unanswered: OrderedDict[str, Unanswered] = OrderedDict()
 
     def send(self, command: table_pb2.TableCommand) -> bool:
         """Pass a command on; ``False`` when too many wait for an answer."""
         if len(self.unanswered) >= MOST_UNANSWERED:
             return False
+        sent = self._links.measures.sent(self.table_id, command)
         if command.command_id:
-            self.unanswered[command.command_id] = command
+            self.unanswered[command.command_id] = sent
         if self.link is not None:
-            self.link.put(self._command_frame(command))
+            self.link.put(self._command_frame(sent))
         return True
 
     def resync(self) -> None:
@@ -136,12 +139,14 @@ class Watch:
         self.last_sequence = None
         if self.round_trip_ms:
             link.put(self._round_trip_frame())
-        for command in self.unanswered.values():
-            link.put(self._command_frame(command))
+        for sent in self.unanswered.values():
+            link.put(self._command_frame(sent))
 
-    def _command_frame(self, command: table_pb2.TableCommand) -> table_pb2.GatewayFrame:
+    def _command_frame(self, sent: Unanswered) -> table_pb2.GatewayFrame:
         return table_pb2.GatewayFrame(
-            command=table_pb2.SubscriberCommand(subscription=self.subscription, command=command)
+            command=table_pb2.SubscriberCommand(
+                subscription=self.subscription, command=sent.command, trace_parent=trace_parent_of(sent.span)
+            )
         )
 
     def _round_trip_frame(self) -> table_pb2.GatewayFrame:
@@ -236,14 +241,17 @@ class _Link:
     def _answer(self, watch: Watch, answer: table_pb2.Answer) -> None:
         if answer.reason in _MOVES and answer.command_id in watch.unanswered:
             return  # The watch moves, and the command goes along.
-        watch.unanswered.pop(answer.command_id, None)
+        sent = watch.unanswered.pop(answer.command_id, None)
+        if sent is not None:
+            watch._links.measures.answered(sent, answer.reason)
         watch.watcher.on_answer(answer)
 
 
 class TableLinks:
     """All watches of this gateway and the streams behind them."""
 
-    def __init__(self, router: TableRouter, channels: Channels, tasks: TaskOwner) -> None:
+    def __init__(self, router: TableRouter, channels: Channels, tasks: TaskOwner, measures: Measures) -> None:
+        self.measures = measures
         self._router = router
         self._channels = channels
         self._tasks = tasks
@@ -289,11 +297,11 @@ class TableLinks:
         if watch.closed or self._closed:
             return
         if reason in _MOVES:
+            self.measures.told_to_move.inc()
             self._router.forget(watch.table_id)
             self._move(watch, None)
         else:
-            watch.closed = True
-            watch.watcher.on_ended(reason)
+            self._give_up(watch, reason)
 
     def _move(self, watch: Watch, avoid: str | None) -> None:
         if not watch.moving:
@@ -333,6 +341,9 @@ class TableLinks:
 
     def _give_up(self, watch: Watch, reason: reason_pb2.Reason.ValueType) -> None:
         watch.closed = True
+        for sent in watch.unanswered.values():
+            self.measures.answered(sent, reason)
+        watch.unanswered.clear()
         watch.watcher.on_ended(reason)
 
     def _link(self, worker: WorkerInfo) -> _Link:
@@ -349,5 +360,6 @@ class TableLinks:
         for watch in watches.values():
             watch.link = None
             if not watch.closed and not self._closed:
+                (self.measures.worker_unreachable if failed else self.measures.stream_ended).inc()
                 self._router.forget(watch.table_id)
                 self._move(watch, link.worker.worker if failed else None)

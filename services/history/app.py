@@ -48,7 +48,7 @@ class HistoryService(ServiceObject[HistorySettings]):
         if not settings.database_url:
             raise SettingsError("EASTWIND_DATABASE_URL is not set, and records are kept in PostgreSQL.")
         super().__init__(settings)
-        self._telemetry = Telemetry(self.name, otlp_endpoint=settings.otlp_endpoint)
+        self._telemetry = Telemetry(self.name, otlp_endpoint=settings.otlp_endpoint, trace_ratio=settings.trace_ratio)
         self._http = HttpSide(settings, self._telemetry.metrics)
         self._channels = Channels(self.name, settings, self._telemetry)
         self._server = GrpcServer(
@@ -71,7 +71,7 @@ class HistoryService(ServiceObject[HistorySettings]):
             settings.kafka_bootstrap,
             CONSUMER,
             [HANDS, MATCHES, RATINGS],
-            Store(self._engine),
+            Store(self._engine, self._telemetry.metrics),
             self._producer,
             self._telemetry,
             session_timeout_s=settings.kafka_session_timeout_s,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Final
 
 import sqlalchemy as sa
@@ -12,6 +13,8 @@ from eastwind.events.v1 import envelope_pb2
 from eastwind.history.v1 import record_pb2
 from eastwind.table.v1 import event_pb2
 from libs.chassis.events import HANDS, MATCHES, RATINGS, EventRecord, PoisonMessage, once
+from libs.chassis.telemetry import Metrics
+from libs.chassis.telemetry_contract import metrics as contract
 from services.history.tables import matches, record_players, records, unit_changes
 
 CONSUMER: Final = "history"
@@ -22,8 +25,9 @@ _EXPECTED: Final = {HANDS: "hand_finished", MATCHES: "match_finished", RATINGS: 
 class Store:
     """The handler of the hands, matches and ratings topics."""
 
-    def __init__(self, engine: AsyncEngine) -> None:
+    def __init__(self, engine: AsyncEngine, metrics: Metrics) -> None:
         self._engine = engine
+        self._delivery = metrics.histogram(contract.HAND_DELIVERY)
 
     async def __call__(self, event: EventRecord) -> None:
         """Handle one message. Errors of the database go to the consumer, which tries again without moving on.
@@ -46,6 +50,8 @@ class Store:
                     await _store_match(connection, envelope.match_finished.match)
                 case "ratings_changed":
                     await _store_changes(connection, envelope.ratings_changed)
+        if kind == "hand_finished":
+            self._delivery.observe(max(0.0, time.time() - envelope.occurred_ms / 1000))
 
 
 async def _store_record(connection: AsyncConnection, record: record_pb2.HandRecord) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from eastwind.matchmaking.v1 import matchmaking_service_pb2_grpc
 from libs.chassis.account_keys import account_tokens
 from libs.chassis.channels import Channels
-from libs.chassis.clocks import Clock, SteadyClock
+from libs.chassis.clocks import Clock, SteadyClock, export_step
 from libs.chassis.events import TABLES, EventConsumer, EventProducer
 from libs.chassis.httpside import HttpSide
 from libs.chassis.page_tokens import PageTokens
@@ -36,9 +36,10 @@ class MatchmakingService(ServiceObject[MatchmakingSettings]):
     async def _start(self) -> None:
         """Return when players can queue."""
         settings, lifecycle = self._settings, self._lifecycle
-        telemetry = Telemetry(self.name, otlp_endpoint=settings.otlp_endpoint)
+        telemetry = Telemetry(self.name, otlp_endpoint=settings.otlp_endpoint, trace_ratio=settings.trace_ratio)
         lifecycle.on_stop("telemetry", telemetry.close)
-        redis = RedisClient(settings.redis_url, client_name=self.name)
+        export_step(self._clock, telemetry.metrics)
+        redis = RedisClient(settings.redis_url, client_name=self.name, metrics=telemetry.metrics)
         lifecycle.on_stop("redis", redis.close)
         await redis.open()
         channels = Channels(self.name, settings, telemetry)

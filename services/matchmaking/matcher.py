@@ -47,6 +47,8 @@ class Matcher:
         self._producer = producer
         self._clock = clock
         self._made = metrics.counter(contract.TABLES_MATCHED)
+        self._waited = metrics.histogram(contract.QUEUE_WAIT)
+        self._waiting = metrics.gauge(contract.QUEUE_WAITING)
 
     async def run(self) -> None:
         """Match until cancelled."""
@@ -56,6 +58,7 @@ class Matcher:
                 for queue in await self._tickets.queues():
                     while await self._match_once(queue):
                         pass
+                    self._waiting.labels(str(queue)).set(await self._tickets.waiting(str(queue)))
                 looked += 1
                 if looked % 10 == 0:
                     await self._make_pending()
@@ -68,6 +71,9 @@ class Matcher:
         match = await self._tickets.match(queue, new_table_id(), self._clock.now_ms(), fill_after)
         if match is None:
             return False
+        waited = self._waited.labels(str(queue))
+        for ticket in match.tickets:
+            waited.observe(max(0, match.at_ms - ticket.entered_ms) / 1000)
         await self._make(match)
         return True
 

@@ -66,6 +66,7 @@ class MatchedTicket:
     ticket_id: str
     name: str
     guest: bool
+    entered_ms: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +167,7 @@ class Tickets:
         )
         if not reply:
             return None
-        rows = [reply[place : place + 4] for place in range(0, len(reply), 4)]
+        rows = [reply[place : place + 5] for place in range(0, len(reply), 5)]
         return Match(table_id, queue, tuple(_ticket(*row) for row in rows), now_ms, event_id)
 
     async def pending(self) -> list[Match]:
@@ -195,5 +196,6 @@ class Tickets:
         await self._redis.run(_GIVE_UP, (keys.PENDING,), (match.table_id, keys.ticket(""), keys.seat(""), *accounts))
 
 
-def _ticket(account_id: bytes, ticket_id: bytes, name: bytes, guest: bytes) -> MatchedTicket:
-    return MatchedTicket(account_id.decode(), ticket_id.decode(), name.decode(), guest == b"1")
+def _ticket(account_id: bytes, ticket_id: bytes, name: bytes, guest: bytes, entered: bytes = b"0") -> MatchedTicket:
+    # A match that an earlier release left pending has no time of entry.
+    return MatchedTicket(account_id.decode(), ticket_id.decode(), name.decode(), guest == b"1", int(float(entered)))

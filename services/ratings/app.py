@@ -48,7 +48,7 @@ class RatingsService(ServiceObject[RatingsSettings]):
         if not settings.database_url:
             raise SettingsError("EASTWIND_DATABASE_URL is not set, and ratings are kept in PostgreSQL.")
         super().__init__(settings)
-        self._telemetry = Telemetry(self.name, otlp_endpoint=settings.otlp_endpoint)
+        self._telemetry = Telemetry(self.name, otlp_endpoint=settings.otlp_endpoint, trace_ratio=settings.trace_ratio)
         self._http = HttpSide(settings, self._telemetry.metrics)
         self._server = GrpcServer(settings, self._telemetry, allow=CALLERS, error_adapters=[adapt_error])
         self._engine = database.engine(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -46,6 +47,8 @@ class Rater:
         self._model = model
         self._outbox = outbox
         self._units: Counter = telemetry.metrics.counter(contract.RATED_UNITS)
+        self._changes = telemetry.metrics.counter(contract.RATING_CHANGES)
+        self._delivery = telemetry.metrics.histogram(contract.RATING_DELIVERY)
 
     async def __call__(self, event: EventRecord) -> None:
         """Handle one message. Errors of the database go to the consumer, which tries again without moving on."""
@@ -71,6 +74,8 @@ class Rater:
             await _write(connection, unit, changes)
             await self._tell(connection, unit, changes, envelope.sequence)
         self._outbox.nudge()
+        self._changes.labels(unit.ruleset).inc(len(changes))
+        self._delivery.observe(max(0.0, time.time() - unit.ended_ms / 1000))
         return True
 
     async def _lock(self, connection: AsyncConnection, unit: RatedUnit) -> list[Rating]:

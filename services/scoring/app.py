@@ -32,7 +32,7 @@ class ScoringService(ServiceObject[ScoringSettings]):
 
     def __init__(self, settings: ScoringSettings) -> None:
         super().__init__(settings)
-        self._telemetry = Telemetry(self.name, otlp_endpoint=settings.otlp_endpoint)
+        self._telemetry = Telemetry(self.name, otlp_endpoint=settings.otlp_endpoint, trace_ratio=settings.trace_ratio)
         self._http = HttpSide(settings, self._telemetry.metrics)
         self._server = GrpcServer(settings, self._telemetry, allow=CALLERS, error_adapters=[adapt_error])
         servicer = ScoringServicer(self._server.draining)

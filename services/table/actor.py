@@ -16,6 +16,8 @@ from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
 import structlog
+from opentelemetry import context as otel_context
+from opentelemetry import trace
 
 from eastwind.table.v1 import event_pb2
 from libs.chassis.clocks import Clock
@@ -30,6 +32,8 @@ from libs.chassis.errors import (
     Unavailable,
 )
 from libs.chassis.table_store import OutboxMessage
+from libs.chassis.telemetry import NO_TRACE, current_trace_parent, in_span
+from libs.chassis.telemetry_contract import spans
 from libs.contracts.tiles import InvalidMessage
 from libs.mahjong.engine.actions import Action, Reason, RuleViolation
 from libs.mahjong.engine.codec import encode_entry
@@ -43,6 +47,7 @@ from libs.mahjong.tiles import Seat
 from services.table.announcing import announcements, settled_message
 from services.table.audience import Audience, Subscriber
 from services.table.commands import Circumstances
+from services.table.measuring import Measures
 from services.table.pacing import BEGINS_A_PAUSE, Pacing
 from services.table.refusals import refusal_error
 
@@ -91,6 +96,7 @@ class Surroundings:
     settle: Callable[[TableState], Awaitable[HandSettled]]
     think: Callable[[TableState, Seat], Awaitable[Action | None]]
     lost: Callable[[TableActor, bool], None]
+    measures: Measures
     mailbox: int
 
 
@@ -99,6 +105,7 @@ class _Request:
     make: Make
     answer: Callable[[EastwindError | None], None]
     subscriber: Subscriber | None = None
+    span: trace.Span | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +149,7 @@ class TableActor:
         "_running",
         "_settling",
         "_since_snapshot",
+        "_window_ms",
         "audience",
         "closed",
         "epoch",
@@ -168,24 +176,30 @@ class TableActor:
         self._settling = False
         self._bot_timers: dict[Seat, asyncio.TimerHandle] = {}
         self._release_ms = 0
+        self._window_ms = 0
 
     def wake(self) -> None:
         """Go on with whatever the state waits for: a settlement, computer players."""
         self._follow_up()
 
     def submit(
-        self, make: Make, answer: Callable[[EastwindError | None], None], subscriber: Subscriber | None = None
+        self,
+        make: Make,
+        answer: Callable[[EastwindError | None], None],
+        subscriber: Subscriber | None = None,
+        span: trace.Span | None = None,
     ) -> None:
         """Put a command in line. ``answer`` is called once: with ``None`` when it was accepted, or with the refusal.
 
-        A full mailbox, and a table that is leaving, refuse at once.
+        A full mailbox, and a table that is leaving, refuse at once. What follows from the command belongs to the trace
+        of ``span``.
         """
         if self.closed:
             answer(OwnedElsewhere("the table has left this worker", owner=""))
         elif len(self._mailbox) >= self._around.mailbox:
             answer(ResourceExhausted("too many commands wait at this table"))
         else:
-            self._mailbox.append(_Request(make, answer, subscriber))
+            self._mailbox.append(_Request(make, answer, subscriber, span))
             if self._running is None:
                 self._running = self._around.tasks.spawn(self._run(), name="table")
 
@@ -201,7 +215,8 @@ class TableActor:
             else:
                 answered.set_exception(error)
 
-        self.submit(make, answer)
+        span = trace.get_current_span()
+        self.submit(make, answer, span=span if span.is_recording() else None)
         await answered
 
     async def tick(self) -> None:
@@ -238,11 +253,17 @@ class TableActor:
         )
 
     async def _run(self) -> None:
+        # Whose command it was that began this task says nothing about those that follow.
+        otel_context.attach(NO_TRACE)
         try:
             while self._mailbox:
                 request = self._mailbox.popleft()
                 try:
-                    await self._carry_out(request)
+                    if request.span is None:
+                        await self._carry_out(request)
+                    else:
+                        with in_span(request.span):
+                            await self._carry_out(request)
                 except Exception as error:
                     # A fault at one table must not touch the others: it is loaded again from what was persisted.
                     _log.error("command crashed", table_id=self.table_id, exc_info=error)
@@ -265,6 +286,7 @@ class TableActor:
         except RuleViolation as refusal:
             request.answer(refusal_error(refusal))
             if refusal.reason is Reason.STALE_DECISION and request.subscriber is not None:
+                self._around.measures.stale_decision.inc()
                 self.audience.resync(request.subscriber, lambda: self.state)
             return
         except InvalidMessage as invalid:
@@ -291,6 +313,7 @@ class TableActor:
             if _begins_a_pause([(entry_before, entry, entry_after)]):
                 self._release_ms = now + pause
             self.audience.publish(entry_before, entry, entry_after, settled, self._release_ms)
+            self._window_ms = self._around.measures.happened(entry, entry_after.settings.ruleset_id, self._window_ms)
         request.answer(None)
         self._give_back(int((time.monotonic() - started) * 1000))
         self._follow_up()
@@ -301,6 +324,7 @@ class TableActor:
         state = self.state
         if late_ms >= SLOW_APPEND_MS and (state.clock is not None or state.ready_deadline_ms is not None):
             _log.warning("slow append; its time is given back", table_id=self.table_id, late_ms=late_ms)
+            self._around.measures.credited(late_ms, "slow_append")
             self._mailbox.appendleft(
                 _Request(lambda _, given: [GrantOutage(given.now_ms, late_ms)], lambda error: None)
             )
@@ -376,14 +400,18 @@ class TableActor:
                 self._wake_bot(seat)
 
     async def _settle(self) -> None:
-        state = self.state
+        state, telemetry = self.state, self._around.measures.telemetry
+        span = telemetry.child(spans.SETTLE, current_trace_parent(), {spans.TABLE_ID: self.table_id})
         try:
-            settlement = await self._around.settle(state)
-            await self.ask(lambda _, given: [SettleHand("", given.now_ms, settlement, given.server_seed)])
+            with in_span(span):
+                settlement = await self._around.settle(state)
+                await self.ask(lambda _, given: [SettleHand("", given.now_ms, settlement, given.server_seed)])
         except EastwindError as error:
             _log.warning("settlement was not accepted; the deadline settles", table_id=self.table_id, error=str(error))
         finally:
             self._settling = False
+            if span is not None:
+                span.end()
 
     def _wake_bot(self, seat: Seat) -> None:
         wait_ms = self._thinking_ms()
@@ -401,7 +429,9 @@ class TableActor:
 
     def _bot_due(self, seat: Seat) -> None:
         if not self.closed:
-            self._around.tasks.start(self._play_bot(seat), name="bot")
+            # Its turn belongs to no trace: else the trace of one action would go on for the whole table.
+            with in_span(None):
+                self._around.tasks.start(self._play_bot(seat), name="bot")
 
     async def _play_bot(self, seat: Seat) -> None:
         """Have a computer player choose; when it does not, the decision's deadline chooses for it."""

@@ -7,7 +7,7 @@ import asyncio
 from eastwind.table.v1 import table_service_pb2_grpc
 from libs.chassis.account_keys import account_tokens
 from libs.chassis.channels import Channels
-from libs.chassis.clocks import Clock, SteadyClock
+from libs.chassis.clocks import Clock, SteadyClock, export_step
 from libs.chassis.events import EventProducer, OutboxRelay
 from libs.chassis.httpside import HttpSide
 from libs.chassis.identifiers import new_worker_id
@@ -18,6 +18,7 @@ from libs.chassis.table_store import Outbox, TableStore, WorkerRegistry, Writer,
 from libs.chassis.telemetry import Telemetry
 from libs.mahjong import variants  # noqa: F401  (registers the rulesets)
 from services.table.live_tables import LiveTables
+from services.table.measuring import Measures
 from services.table.peers import Peers
 from services.table.refusals import adapt
 from services.table.service import ALLOW, TableServicer
@@ -39,11 +40,12 @@ class TableWorker(ServiceObject[TableWorkerSettings]):
     async def _start(self) -> None:
         """Return when this worker is in the registry and takes tables."""
         settings, lifecycle = self._settings, self._lifecycle
-        telemetry = Telemetry(self.name, otlp_endpoint=settings.otlp_endpoint)
+        telemetry = Telemetry(self.name, otlp_endpoint=settings.otlp_endpoint, trace_ratio=settings.trace_ratio)
         lifecycle.on_stop("telemetry", telemetry.close)
+        export_step(self._clock, telemetry.metrics)
         http = HttpSide(settings, telemetry.metrics)
         lifecycle.on_stop("http", http.stop)
-        redis = RedisClient(settings.redis_url, client_name=self.worker_id)
+        redis = RedisClient(settings.redis_url, client_name=self.worker_id, metrics=telemetry.metrics)
         lifecycle.on_stop("redis", redis.close)
         await redis.open()
         await check_server(redis)
@@ -67,6 +69,7 @@ class TableWorker(ServiceObject[TableWorkerSettings]):
         lifecycle.on_stop("tasks", self._tasks.close)
         store = TableStore(redis)
         peers = Peers(channels, telemetry.metrics)
+        measures = Measures(telemetry)
         tables = LiveTables(
             settings,
             self.worker_id,
@@ -75,7 +78,7 @@ class TableWorker(ServiceObject[TableWorkerSettings]):
             registry,
             self._clock,
             self._tasks,
-            telemetry.metrics,
+            measures,
             settle=peers.settle,
             think=peers.think,
         )
@@ -87,6 +90,7 @@ class TableWorker(ServiceObject[TableWorkerSettings]):
             self._tasks,
             self._server.draining,
             settings.attach_queue,
+            measures,
         )
         self._server.add(table_service_pb2_grpc.add_TableServiceServicer_to_server, servicer)
         await self._server.start()

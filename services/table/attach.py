@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ from services.table.actor import TableActor
 from services.table.audience import Subscriber
 from services.table.commands import is_for_players, to_engine
 from services.table.live_tables import LiveTables
+from services.table.measuring import Measures
 from services.table.refusals import refusal_error
 
 MOST_WAITING_FRAMES: Final = 32
@@ -46,8 +48,14 @@ class GatewayStream:
     """What this worker knows about one gateway's stream. It is the sink of all its subscribers."""
 
     def __init__(
-        self, tables: LiveTables, access_tokens: AccessTokenVerifier, tasks: TaskOwner, most_waiting: int
+        self,
+        tables: LiveTables,
+        access_tokens: AccessTokenVerifier,
+        tasks: TaskOwner,
+        most_waiting: int,
+        measures: Measures,
     ) -> None:
+        self._measures = measures
         self._tables = tables
         self._access_tokens = access_tokens
         self._tasks = tasks
@@ -120,18 +128,30 @@ class GatewayStream:
         assert subscriber is not None
         name = frame.WhichOneof("frame")
         if name == "command":
-            self._command(number, actor, subscriber, frame.command.command)
+            self._command(number, actor, subscriber, frame.command.command, frame.command.trace_parent)
         elif name == "round_trip":
             subscriber.round_trip_ms = min(frame.round_trip.milliseconds, MOST_ROUND_TRIP_MS)
         elif name == "resync":
+            self._measures.asked_to_resync.inc()
             actor.audience.resync(subscriber, lambda: actor.state)
 
-    def _command(self, number: int, actor: TableActor, subscriber: Subscriber, command: table_pb2.TableCommand) -> None:
+    def _command(
+        self,
+        number: int,
+        actor: TableActor,
+        subscriber: Subscriber,
+        command: table_pb2.TableCommand,
+        trace_parent: str,
+    ) -> None:
+        measures, came_s = self._measures, time.perf_counter()
+        span = measures.begin(actor.table_id, command.WhichOneof("command") or "", trace_parent)
+
         def taken(error: EastwindError | None) -> None:
             subscriber.waiting_commands -= 1
             answer(error)
 
         def answer(error: EastwindError | None) -> None:
+            measures.answered(error, came_s, span)
             self._put(
                 table_pb2.WorkerFrame(
                     answer=table_pb2.Answer(
@@ -154,7 +174,7 @@ class GatewayStream:
             answer(ResourceExhausted("too many of your commands wait at this table"))
             return
         subscriber.waiting_commands += 1
-        actor.submit(lambda state, given: to_engine(state, account, command, given), taken, subscriber)
+        actor.submit(lambda state, given: to_engine(state, account, command, given), taken, subscriber, span)
 
     def _subscribe(self, request: table_pb2.Subscribe) -> None:
         if request.subscription in self._subscriptions:
@@ -180,6 +200,8 @@ class GatewayStream:
         subscriber = Subscriber(self, number, identity.account_id, SPECTATOR if seat is None else seat)
         subscription.actor, subscription.subscriber = actor, subscriber
         last = request.last_sequence if request.HasField("last_sequence") else None
+        if last is not None:
+            self._measures.resumed.inc()
         actor.audience.add(subscriber, lambda: actor.state, last)
         while subscription.waiting:
             self._handle_subscribed(number, subscription, subscription.waiting.popleft())
@@ -191,6 +213,7 @@ class GatewayStream:
 
     def _refuse_unknown(self, frame: table_pb2.GatewayFrame, reason: str = "NOT_OWNER") -> None:
         if frame.WhichOneof("frame") == "command":
+            self._measures.refused(reason)
             self._put(
                 table_pb2.WorkerFrame(
                     answer=table_pb2.Answer(

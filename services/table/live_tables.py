@@ -12,8 +12,6 @@ from libs.chassis.clocks import Clock
 from libs.chassis.drain import TaskOwner
 from libs.chassis.errors import EastwindError, OwnedElsewhere, StoreUnavailable, Unavailable
 from libs.chassis.table_store import Claimed, TableStore, WorkerInfo, WorkerRegistry, Writer
-from libs.chassis.telemetry import Metrics
-from libs.chassis.telemetry_contract import metrics as contract
 from libs.mahjong.engine.actions import Action
 from libs.mahjong.engine.codec import decode_entry, encode_entry
 from libs.mahjong.engine.events import HandSettled, HandStarted
@@ -25,6 +23,7 @@ from libs.mahjong.engine.table_state import TablePhase, TableState
 from libs.mahjong.tiles import Seat
 from services.table.actor import LoadedTable, Surroundings, TableActor
 from services.table.announcing import announcements
+from services.table.measuring import Measures
 from services.table.pacing import Pacing
 from services.table.settings import TableWorkerSettings
 
@@ -44,7 +43,7 @@ class LiveTables:
         registry: WorkerRegistry,
         clock: Clock,
         tasks: TaskOwner,
-        metrics: Metrics,
+        measures: Measures,
         *,
         settle: Callable[[TableState], Awaitable[HandSettled]],
         think: Callable[[TableState, Seat], Awaitable[Action | None]],
@@ -68,13 +67,23 @@ class LiveTables:
             settle=settle,
             think=think,
             lost=self._lost,
+            measures=measures,
             mailbox=settings.table_mailbox,
         )
-        self._gauge = metrics.gauge(contract.LIVE_TABLES)
-        self._moves = metrics.counter(contract.TABLE_MOVES)
+        self._measures = measures
+        self._gauge = measures.live_tables
+        self._moves = measures.moves
+        measures.capacity.set(settings.table_capacity)
+        measures.running_clocks.set_function(self._running_clocks)
 
     def __len__(self) -> int:
         return len(self._actors)
+
+    def _running_clocks(self) -> int:
+        return sum(
+            actor.state.clock is not None or actor.state.ready_deadline_ms is not None
+            for actor in self._actors.values()
+        )
 
     async def open(self, command: OpenTable) -> str:
         """Make a table, owned by this worker; returns the worker that owns it. A repeat returns who owns it already.
@@ -178,9 +187,11 @@ class LiveTables:
             claimed = await self._store.claim(table_id, self.worker, self._settings.table_lease_ms, take_over=take_over)
             actor = TableActor(_fold(claimed), self._around)
             self._keep(actor, "claimed")
+            self._measures.claimed(claimed, self.worker, unreachable=take_over)
             if actor.state.clock is not None or actor.state.ready_deadline_ms is not None:
                 # Somebody's time was running while nobody could play: it is given back before anything else happens.
                 outage = claimed.outage_ms
+                self._measures.credited(outage, "takeover" if claimed.previous_owner else "handover")
                 await actor.ask(lambda _, given: [GrantOutage(given.now_ms, outage)])
             actor.wake()
             loading.set_result(actor)

@@ -25,6 +25,7 @@ from libs.mahjong.fairness import SECRET_BYTES
 from services.table.attach import GatewayStream
 from services.table.commands import to_engine
 from services.table.live_tables import LiveTables
+from services.table.measuring import Measures
 
 _NAME: Final = "/eastwind.table.v1.TableService"
 ALLOW: Final = {
@@ -50,6 +51,7 @@ class TableServicer(table_service_pb2_grpc.TableServiceServicer):
         tasks: TaskOwner,
         draining: asyncio.Event,
         attach_queue: int,
+        measures: Measures,
     ) -> None:
         self._tables = tables
         self._access_tokens = access_tokens
@@ -57,6 +59,7 @@ class TableServicer(table_service_pb2_grpc.TableServiceServicer):
         self._tasks = tasks
         self._draining = draining
         self._attach_queue = attach_queue
+        self._measures = measures
 
     async def CreateTable(  # noqa: N802
         self, request: table_pb2.CreateTableRequest, context: Context
@@ -84,7 +87,7 @@ class TableServicer(table_service_pb2_grpc.TableServiceServicer):
     async def Attach(  # noqa: N802
         self, request_iterator: AsyncIterator[table_pb2.AttachRequest], context: Context
     ) -> AsyncIterator[table_pb2.AttachResponse]:
-        stream = GatewayStream(self._tables, self._access_tokens, self._tasks, self._attach_queue)
+        stream = GatewayStream(self._tables, self._access_tokens, self._tasks, self._attach_queue, self._measures)
 
         async def read() -> None:
             try:

@@ -12,6 +12,7 @@ import asyncio
 import contextlib
 import random
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import structlog
@@ -29,6 +30,7 @@ from libs.chassis.events.topics import dead_topic
 from libs.chassis.table_store.values import OutboxMessage
 from libs.chassis.telemetry import Telemetry
 from libs.chassis.telemetry_contract import metrics as contract
+from libs.chassis.telemetry_contract import spans
 
 Handler = Callable[[EventRecord], Awaitable[None]]
 
@@ -85,6 +87,15 @@ class EventConsumer:
         self._seconds = metrics.histogram(contract.EVENT_HANDLING)
         self._unassigned = metrics.gauge(contract.CONSUMER_UNASSIGNED)
         self._restarts = metrics.counter(contract.CONSUMER_RESTARTS)
+        self._dead = metrics.counter(contract.DEAD_LETTERS)
+        self._client: AIOKafkaConsumer | None = None
+        self._in_hand: dict[TopicPartition, int] = {}
+        lag = metrics.gauge(contract.CONSUMER_LAG)
+        for topic in self._topics:
+            self._dead.labels(topic)
+            lag.labels(topic).set_function(partial(self._lag, topic))
+            for outcome in ("handled", "retried", "dead"):
+                self._handled.labels(topic, outcome)
         self._unassigned.set(1)
 
     @property
@@ -140,14 +151,17 @@ class EventConsumer:
         try:
             async with asyncio.timeout(30):
                 await consumer.start()
+            self._client, self._in_hand = consumer, {}
             heard_at, behind = loop.time(), dict[TopicPartition, int]()
             while not self._stopping.is_set():
                 batches = await consumer.getmany(timeout_ms=500, max_records=self._max_records)
                 if batches:
                     heard_at, behind = loop.time(), {}
                 generation = assignment.generation
+                self._in_hand = {partition: records[0].offset for partition, records in batches.items()}
                 for partition, records in batches.items():
                     await self._work(consumer, assignment, generation, partition, records)
+                    del self._in_hand[partition]
                 silent_s = loop.time() - max(heard_at, assignment.changed_at)
                 if not self._assigned:
                     if silent_s > max(self._deaf_after_s, _SESSIONS_TO_JOIN * self._session_timeout_s):
@@ -161,6 +175,7 @@ class EventConsumer:
                         return
                     heard_at = loop.time()
         finally:
+            self._client = None
             try:
                 async with asyncio.timeout(self._session_timeout_s):
                     await consumer.stop()
@@ -177,6 +192,19 @@ class EventConsumer:
             positions = {partition: await consumer.position(partition) for partition in ends}
         return {partition: position for partition, position in positions.items() if position != ends[partition]}
 
+    def _lag(self, topic: str) -> float:
+        """How many messages of a topic's partitions here are not handled yet, as far as the client has heard."""
+        client = self._client
+        if client is None or client._subscription.subscription is None:
+            return 0.0
+        assigned = client._subscription.subscription.assignment
+        behind = 0
+        for partition in client.assignment():
+            state = assigned.state_value(partition) if partition.topic == topic and assigned is not None else None
+            if state is not None and state.has_valid_position and state.highwater is not None:
+                behind += max(0, state.highwater - self._in_hand.get(partition, state.position))
+        return float(behind)
+
     async def _work(
         self,
         consumer: AIOKafkaConsumer,
@@ -192,7 +220,7 @@ class EventConsumer:
                 event = as_event(record)
                 if not await self._handle(event, assignment, generation):
                     return
-                done = record.offset + 1
+                self._in_hand[partition] = done = record.offset + 1
                 if self._stopping.is_set():
                     return
         finally:
@@ -219,6 +247,7 @@ class EventConsumer:
             tries += 1
             if not self._passes(error, tries):
                 await self._bury(event, error)
+                self._dead.labels(event.topic).inc()
                 self._handled.labels(event.topic, "dead").inc()
                 return True
             self._handled.labels(event.topic, "retried").inc()
@@ -231,7 +260,12 @@ class EventConsumer:
     async def _attempt(self, event: EventRecord) -> Exception | None:
         with (
             self._seconds.labels(event.topic).time(),
-            self._telemetry.span(f"{event.topic} handle", kind=trace.SpanKind.CONSUMER, parent=event.trace_headers),
+            self._telemetry.span(
+                spans.HANDLE.name.format(topic=event.topic),
+                kind=trace.SpanKind.CONSUMER,
+                parent=event.trace_headers,
+                attributes={spans.TOPIC: event.topic, spans.EVENT_ID: event.event_id},
+            ),
         ):
             async with self._working:
                 try:

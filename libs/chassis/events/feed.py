@@ -9,13 +9,15 @@ from collections.abc import Callable, Collection, Sequence
 import structlog
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.errors import KafkaError
+from opentelemetry import trace
 
 from libs.chassis.drain import TaskOwner
 from libs.chassis.errors import Unavailable
 from libs.chassis.events.consumer import as_event
-from libs.chassis.events.record import EventRecord
-from libs.chassis.telemetry import Telemetry
+from libs.chassis.events.record import TRACE_PARENT, EventRecord
+from libs.chassis.telemetry import Telemetry, in_span
 from libs.chassis.telemetry_contract import metrics as contract
+from libs.chassis.telemetry_contract import spans
 
 _log = structlog.get_logger(__name__)
 
@@ -38,7 +40,11 @@ class EventFeed:
         self._handler = handler
         self._tasks = TaskOwner("event feed")
         self._connected = asyncio.Event()
+        self._telemetry = telemetry
         self._fed = telemetry.metrics.counter(contract.EVENTS_FED)
+        for topic in self._topics:
+            self._fed.labels(topic, "handled")
+            self._fed.labels(topic, "failed")
 
     async def start(self) -> None:
         """Begin in the background; a broker that is away is waited for."""
@@ -101,9 +107,20 @@ class EventFeed:
 
     def _feed(self, event: EventRecord) -> None:
         outcome = "handled"
+        span = self._telemetry.child(
+            spans.HANDLE,
+            event.trace_headers.get(TRACE_PARENT, ""),
+            {spans.TOPIC: event.topic, spans.EVENT_ID: event.event_id},
+            span_kind=trace.SpanKind.CONSUMER,
+            topic=event.topic,
+        )
         try:
-            self._handler(event)
+            with in_span(span):
+                self._handler(event)
         except Exception as error:
             outcome = "failed"
             _log.warning("message of a feed passed over", topic=event.topic, offset=event.offset, exc_info=error)
+        finally:
+            if span is not None:
+                span.end()
         self._fed.labels(event.topic, outcome).inc()

@@ -9,11 +9,14 @@ from typing import Any
 import structlog
 from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaConnectionError, KafkaError, MessageSizeTooLargeError
+from opentelemetry import trace
 
 from libs.chassis.errors import InvalidRequest, Unavailable
+from libs.chassis.events.record import EVENT_ID, TRACE_PARENT
 from libs.chassis.table_store.values import OutboxMessage
 from libs.chassis.telemetry import Telemetry
 from libs.chassis.telemetry_contract import metrics as contract
+from libs.chassis.telemetry_contract import spans as contract_spans
 
 LARGEST_EVENT_BYTES = 4 * 1024 * 1024
 _log = structlog.get_logger(__name__)
@@ -44,6 +47,7 @@ class EventProducer:
         self._producer: AIOKafkaProducer | None = None
         self._starting = asyncio.Lock()
         self._closed = asyncio.Event()
+        self._telemetry = telemetry
         self._sent = telemetry.metrics.counter(contract.EVENTS_SENT)
 
     async def start(self) -> None:
@@ -83,6 +87,7 @@ class EventProducer:
             raise Unavailable("the broker did not acknowledge in time") from None
 
     async def _send_all(self, producer: AIOKafkaProducer, messages: Sequence[OutboxMessage]) -> None:
+        spans = self._spans(messages)
         acks: list[asyncio.Future[Any]] = []
         refused: BaseException | None = None
         for message in messages:
@@ -98,6 +103,8 @@ class EventProducer:
                 break
             acks.append(ack)
         results: list[Any] = await asyncio.gather(*acks, return_exceptions=True)
+        for span in spans:
+            span.end()
         if any(isinstance(result, BaseException) for result in results):
             await self._replace(producer)
         for message, result in zip(messages, results, strict=False):
@@ -109,6 +116,26 @@ class EventProducer:
             raise InvalidRequest("a message is larger than the broker takes") from refused
         if refused is not None:
             raise Unavailable(f"the broker refused: {type(refused).__name__}") from refused
+
+    def _spans(self, messages: Sequence[OutboxMessage]) -> list[trace.Span]:
+        """The spans of those messages whose trace is recorded."""
+        found = []
+        for message in messages:
+            parent = message.headers.get(TRACE_PARENT)
+            if parent is None:
+                continue
+            event_id = message.headers.get(EVENT_ID, b"").decode(errors="replace")
+            attributes = {contract_spans.TOPIC: message.topic, contract_spans.EVENT_ID: event_id}
+            span = self._telemetry.child(
+                contract_spans.PUBLISH,
+                parent.decode(errors="replace"),
+                attributes,
+                span_kind=trace.SpanKind.PRODUCER,
+                topic=message.topic,
+            )
+            if span is not None:
+                found.append(span)
+        return found
 
     async def _replace(self, producer: AIOKafkaProducer | None) -> None:
         """Give a client up, with what it still holds; the next send makes a new one."""

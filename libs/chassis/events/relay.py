@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import random
+import time
 from collections.abc import Iterable, Sequence
 
 import structlog
@@ -21,6 +22,7 @@ from libs.chassis.table_store.values import OutboxEntry, OutboxMessage
 from libs.chassis.telemetry import Telemetry
 from libs.chassis.telemetry_contract import metrics as contract
 
+_COUNT_EVERY_S = 5.0
 _log = structlog.get_logger(__name__)
 
 
@@ -73,6 +75,10 @@ class OutboxRelay:
         self._share_checked = float("-inf")
         self._relayed = telemetry.metrics.counter(contract.OUTBOX_RELAYED)
         self._behind = telemetry.metrics.gauge(contract.OUTBOX_FAILURES)
+        self._length = telemetry.metrics.gauge(contract.OUTBOX_LENGTH)
+        self._delay = telemetry.metrics.histogram(contract.OUTBOX_DELAY)
+        self._dead = telemetry.metrics.counter(contract.DEAD_LETTERS)
+        self._counted_at = float("-inf")
         self.failures = 0
 
     @property
@@ -137,6 +143,9 @@ class OutboxRelay:
         if self._registry is not None and now - self._share_checked > 1.0:
             await self._look_at_share(self._registry)
             self._share_checked = now
+        if now - self._counted_at > _COUNT_EVERY_S:
+            self._length.set(await self._outbox.length(self._share))
+            self._counted_at = now
         batch = await self._outbox.read(self._worker, self._broker, buckets=self._share, limit=self._batch)
         if not batch.entries:
             return False
@@ -144,6 +153,8 @@ class OutboxRelay:
         last = {entry.bucket: entry.entry_id for entry in batch.entries}
         await self._outbox.acknowledge(self._worker, last, retain_s=self._retain_s)
         self._relayed.inc(len(batch.entries))
+        written_ms = min(int(entry.entry_id.partition("-")[0]) for entry in batch.entries)
+        self._delay.observe(max(0.0, time.time() - written_ms / 1000))
         return len(batch.entries) >= self._batch
 
     async def _send(self, entries: Sequence[OutboxEntry]) -> None:
@@ -156,6 +167,7 @@ class OutboxRelay:
                     await self._producer.send(entry.message)
                 except InvalidRequest as error:
                     await self._producer.send(_buried(entry.message, error.message))
+                    self._dead.labels(entry.message.topic).inc()
                     _log.error("outbox message refused", topic=entry.message.topic, key=entry.message.key)
 
     async def _look_at_broker(self) -> None:

@@ -12,6 +12,7 @@ from libs.chassis.table_store.lua import script
 from libs.chassis.table_store.values import DueClaim
 
 _CLAIM_DUE = script("claim_due")
+_COUNT_DUE = script("count_due")
 ALL_BUCKETS = range(BUCKETS)
 
 
@@ -64,6 +65,14 @@ class DeadlineIndex:
                 soonest = found if soonest is None else min(soonest, found)
             claims += (DueClaim(reply[i].decode(), int(reply[i + 1])) for i in range(1, len(reply), 2))
         return DueBatch(tuple(claims), soonest)
+
+    async def armed(self, buckets: Iterable[int] = ALL_BUCKETS) -> int:
+        """How many tables have a deadline in these buckets."""
+        groups = self._client.groups(BucketKeys(bucket).due for bucket in buckets)
+        replies = await asyncio.gather(
+            *(self._client.run(_COUNT_DUE, group, (), deadline_s=self._deadline_s) for group in groups)
+        )
+        return sum(int(reply) for reply in replies)
 
     async def next_due(self, buckets: Iterable[int] = ALL_BUCKETS) -> int | None:
         """The soonest deadline (unix ms) in these buckets, claimed ones counting from when they come back."""

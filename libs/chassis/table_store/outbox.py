@@ -16,6 +16,7 @@ from libs.chassis.table_store.values import OutboxEntry, OutboxMessage
 _READ = script("outbox_read")
 _ACK = script("outbox_ack")
 _RELEASE = script("outbox_release")
+_LENGTH = script("outbox_length")
 _ALL = range(BUCKETS)
 
 
@@ -100,6 +101,14 @@ class Outbox:
                 for group in self._groups(buckets)
             )
         )
+
+    async def length(self, buckets: Iterable[int] = _ALL) -> int:
+        """How many messages these buckets hold, those included that were acknowledged and are retained."""
+        groups = self._client.groups(BucketKeys(bucket).outbox for bucket in buckets)
+        replies = await asyncio.gather(
+            *(self._client.run(_LENGTH, group, (), deadline_s=self._deadline_s) for group in groups)
+        )
+        return sum(int(reply) for reply in replies)
 
     async def replay(self, buckets: Iterable[int] = _ALL) -> None:
         """Count everything that is retained as unsent. Consumers drop the repeats by event id."""

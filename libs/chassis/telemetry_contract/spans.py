@@ -34,8 +34,8 @@ SETTLE: Final = SpanKind(
 RPC: Final = SpanKind("{package.Service}/{Method}", "A call, as its client and as its server.", EVERY, (RPC_CODE,))
 PUBLISH: Final = SpanKind(
     "{topic} publish",
-    "A message on its way from an outbox to the broker.",
-    frozenset({"table", "ratings"}),
+    "A message on its way to the broker, until that has it.",
+    frozenset({"table", "matchmaking", "ratings", "history"}),
     (TOPIC, EVENT_ID),
 )
 HANDLE: Final = SpanKind(

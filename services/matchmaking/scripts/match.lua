@@ -2,7 +2,7 @@
 -- ARGV ticket_prefix seat_prefix now_ms fill_after_ms table_id queue_name wanted kept_ms event_id rated
 -- Takes the oldest `wanted` live tickets at once, or all live ones when the oldest has waited long enough; nobody is in
 -- two matches. Tickets whose player is gone, or who waits in another queue by now, leave this one. Who holds a seat
--- meanwhile is passed over. Returns {account, ticket, name, guest, ...}.
+-- meanwhile is passed over. Returns {account, ticket, name, guest, entered ms, ...}.
 local found = {}
 local oldest = nil
 local accounts = redis.call('ZRANGE', KEYS[1], 0, 63, 'WITHSCORES')
@@ -13,7 +13,7 @@ for i = 1, #accounts, 2 do
   if about[2] ~= 'waiting' or about[5] ~= ARGV[6] then
     redis.call('ZREM', KEYS[1], account)
   elseif #found < wanted and redis.call('EXISTS', ARGV[2] .. account) == 0 then
-    found[#found + 1] = {account, about[1], about[3], about[4]}
+    found[#found + 1] = {account, about[1], about[3], about[4], accounts[i + 1]}
     oldest = oldest or tonumber(accounts[i + 1])
   end
 end

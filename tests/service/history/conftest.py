@@ -9,6 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from libs.chassis import database
 from libs.chassis.events import ensure_topics
+from libs.chassis.telemetry import Telemetry
 from services.history.app import HistoryService
 from services.history.storing import Store
 from tests.service.history.running import Running
@@ -42,7 +43,7 @@ async def engine(postgres_url: str) -> AsyncIterator[AsyncEngine]:
 @pytest_asyncio.fixture
 async def handler(service: HistoryService, engine: AsyncEngine) -> Store:
     """The part of the service that stores, to be fed by the test."""
-    return Store(engine)
+    return Store(engine, Telemetry("history").metrics)
 
 
 @pytest_asyncio.fixture

@@ -253,7 +253,9 @@ async def test_a_match_that_no_worker_will_ever_make_frees_its_players(services:
 
 
 def test_a_match_is_always_the_same_table() -> None:
-    tickets = tuple(MatchedTicket(f"account-{number}", f"ticket-{number}", str(number), False) for number in range(3))
+    tickets = tuple(
+        MatchedTicket(f"account-{number}", f"ticket-{number}", str(number), False, 0) for number in range(3)
+    )
     dealers = set()
     for table in ("A" * 22, "B" * 22, "C" * 22, "D" * 22, "E" * 22, "F" * 22):
         match = Match(table, QueueName(RULESET, True), tickets, 5, "event")
