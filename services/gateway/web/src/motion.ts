@@ -48,7 +48,9 @@ export class TileMotion {
 function originOf(board: HTMLElement, tile: Element): Spot | null {
   const place = /\bat-([0123])\b/.exec(tile.closest(".river, .melds, .plate")?.className ?? "")?.[1];
   const hand = place === "0" ? ".own-hand" : `[data-hand="${place}"]`;
-  const origin = board.querySelector(place ? hand : ".centre");
+  const stands = board.querySelector(place ? hand : ".centre");
+  // A low board does not show the hand opposite: its tiles come from its plate.
+  const origin = stands?.getClientRects().length === 0 ? board.querySelector(`.plate.at-${place}`) : stands;
   // Only the place counts: what comes from a hand or the wall keeps its size.
   return origin && { ...spotOf(origin), width: 0 };
 }

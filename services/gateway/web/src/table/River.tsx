@@ -1,7 +1,7 @@
 import type { Discard, Place } from "../model";
 import { kindOf, shortName, type TileId } from "../tiles/notation";
 import { Tile } from "../tiles/Tile";
-import { riverCell, riverPitch } from "./layout";
+import { riverCell, riverRows } from "./layout";
 
 interface RiverProps {
   place: Place;
@@ -18,7 +18,7 @@ export function River({ place, name, discards, last, claimable }: RiverProps) {
   return (
     <div
       class={`river at-${place}`}
-      style={`--pitch:${riverPitch(discards.length)}`}
+      style={`--rows:${riverRows(discards.length)}`}
       role="img"
       aria-label={`River of ${name}: ${words || "empty"}`}
     >

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Choice, MeldModel } from "../model";
-import { bestChoice, claimedTurn, meldTiles, riverCell, riverPitch, slots } from "./layout";
+import { bestChoice, claimedTurn, meldTiles, riverCell, riverRows, slots } from "./layout";
 
 test("a river fills six to a row", () => {
   expect([0, 5, 6, 23].map(riverCell)).toEqual([
@@ -11,9 +11,8 @@ test("a river fills six to a row", () => {
   ]);
 });
 
-test("a river of more than four rows is pushed together into the room of four", () => {
-  expect([0, 1, 24].map(riverPitch)).toEqual([1, 1, 1]);
-  expect(riverPitch(30)).toBe(0.8);
+test("the rows of a river", () => {
+  expect([0, 1, 6, 7, 24, 25].map(riverRows)).toEqual([0, 1, 1, 2, 4, 5]);
 });
 
 const pung = (from: 0 | 1 | 2 | 3): MeldModel => ({

@@ -11,12 +11,9 @@ export function riverCell(index: number): { readonly row: number; readonly colum
   return { row: Math.floor(index / RIVER_COLUMNS), column: index % RIVER_COLUMNS };
 }
 
-/** Rows for which there is room beside the centre. */
-const ROOMY_ROWS = 4;
-
-/** How far apart the rows of a river lie, in heights of a tile: a longer river is pushed together. */
-export function riverPitch(discards: number): number {
-  return Math.min(1, ROOMY_ROWS / Math.ceil(Math.max(1, discards) / RIVER_COLUMNS));
+/** How many rows a river has. The style sheet knows for how many there is room, and pushes a longer river together. */
+export function riverRows(discards: number): number {
+  return Math.ceil(discards / RIVER_COLUMNS);
 }
 
 export interface MeldTile {
