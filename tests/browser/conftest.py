@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, ConsoleMessage, Page, async_playwright
+from playwright.async_api import Browser, ConsoleMessage, Page, async_playwright, expect
 
 from deploy.local.fleet import Fleet
 from deploy.local.stack import BackingStack
@@ -29,6 +29,9 @@ _SETTINGS: Final[dict[str, dict[str, Any]]] = {
 }
 _STOP_S: Final = 1.0
 _WAIT_MS: Final = 30_000
+_TEST_S: Final = 400
+"""Whole hands, on a machine that others load as well."""
+expect.set_options(timeout=_WAIT_MS)
 _numbers = count(1)
 
 # The page reports here what its content security policy kept it from doing.
@@ -36,6 +39,14 @@ _REPORT_VIOLATIONS: Final = """
   addEventListener("securitypolicyviolation", (event) =>
     console.error(`policy violated: ${event.violatedDirective} ${event.blockedURI}`));
 """
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give browser tests their time."""
+    for item in items:
+        if item.get_closest_marker("browser"):
+            item.add_marker(pytest.mark.timeout(_TEST_S))
+
 
 NewPlayer = Callable[..., Awaitable[TablePage]]
 

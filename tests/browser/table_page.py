@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from typing import Final, Literal
 
@@ -18,7 +19,9 @@ _ASKED: Final = """() => {
 }"""
 # "Pass" at a claim, "Continue" where a kong is offered before the first discard.
 _DECLINE: Final = re.compile("^(Pass|Continue)")
-_SOON_MS: Final = 1_000
+_OFFERED: Final = ".actions button:not([disabled])"
+_GLANCE_MS: Final = 1_000
+_PATIENCE_S: Final = 60
 RULES: Final = "Hong Kong Old Style"
 
 
@@ -70,12 +73,14 @@ class TablePage:
 
     async def press(self, label: str | re.Pattern[str]) -> None:
         """Press the first action of this label. Another seat's claim may take it away: then it is not pressed."""
-        button = self.actions.filter(has_text=label).first
-        try:
-            await button.click(timeout=_SOON_MS)
-        except TooSlow:
-            if await button.count() and await button.is_enabled():
-                raise
+        offered = self.page.locator(_OFFERED).filter(has_text=label).first
+        async with asyncio.timeout(_PATIENCE_S):
+            while await offered.count():
+                try:
+                    await offered.click(timeout=_GLANCE_MS)
+                except TooSlow:  # it has gone, or the machine is busy
+                    continue
+                return
 
     async def own_turn(self) -> None:
         """Pass every claim until it is one's own turn, in the next hand when this one ends before."""
@@ -87,10 +92,18 @@ class TablePage:
 
     async def discard(self, tile: Locator | None = None) -> None:
         """Click a tile, by default the last, and return when it has left the own tiles."""
-        chosen = tile or self.own_tiles.last
-        number = await chosen.get_attribute("data-tile")
+        # Held by its number: what is the last tile may change meanwhile.
+        chosen = self.tile(await (tile or self.own_tiles.last).get_attribute("data-tile"))
         await chosen.click()
-        await expect(self.tile(number)).to_have_count(0)
+        await expect(chosen).to_have_count(0)
+
+    async def discard_by_finger(self) -> None:
+        """Tap the last tile, which raises it, and again, and return when it has left the own tiles."""
+        chosen = self.tile(await self.own_tiles.last.get_attribute("data-tile"))
+        await chosen.tap()
+        await expect(chosen).to_have_class(re.compile(r"\bselected\b"))
+        await chosen.tap()
+        await expect(chosen).to_have_count(0)
 
     async def play_hand(self) -> None:
         """Play the hand to its settlement: win where possible, else claim nothing and discard the last tile."""

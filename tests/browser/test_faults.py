@@ -76,8 +76,7 @@ async def test_c103_all_actions_fit_a_narrow_phone_in_long_words(new_player: New
     )
     await player.play_with_computers()
     while await player.next_moment() != "claim":
-        await player.own_tiles.last.tap()
-        await player.own_tiles.last.tap()
+        await player.discard_by_finger()
     assert await player.actions.count() == 7
     passing = player.actions.filter(has_text="Pass")
     place = await passing.bounding_box()
