@@ -106,6 +106,8 @@ class _Request:
     answer: Callable[[EastwindError | None], None]
     subscriber: Subscriber | None = None
     span: trace.Span | None = None
+    gives_back: bool = False
+    """It gives back the time of a slow append, and nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +123,14 @@ class LoadedTable:
 
 _Step = tuple[TableState, Entry, TableState]
 """The state before, what happened, the state after."""
+
+
+def _granting(outage_ms: int, make: Make | None = None) -> Make:
+    """Return what gives time back, and then does what ``make`` says."""
+    return lambda state, given: [
+        GrantOutage(given.now_ms, outage_ms),
+        *(() if make is None else make(state, given)),
+    ]
 
 
 def _has(steps: Sequence[_Step], kind: type) -> bool:
@@ -145,6 +155,7 @@ class TableActor:
         "_bot_timers",
         "_entries",
         "_mailbox",
+        "_owed_ms",
         "_release_ms",
         "_running",
         "_settling",
@@ -177,6 +188,7 @@ class TableActor:
         self._bot_timers: dict[Seat, asyncio.TimerHandle] = {}
         self._release_ms = 0
         self._window_ms = 0
+        self._owed_ms = 0
 
     def wake(self) -> None:
         """Go on with whatever the state waits for: a settlement, computer players."""
@@ -279,10 +291,12 @@ class TableActor:
         pause = self._pause_ms(now)
         round_trip = request.subscriber.round_trip_ms if request.subscriber is not None else 0
         given = Circumstances(now, secrets.token_bytes(SECRET_BYTES), pause, round_trip)
+        owed = self._owed_ms
+        make = _granting(owed, request.make) if owed else request.make
         try:
-            transitions, state = self._decide(request.make, given)
+            transitions, state = self._decide(make, given)
             if pause and not _begins_a_pause(transitions) and self._on_turn():
-                transitions, state = self._decide(request.make, replace(given, hold_ms=0))
+                transitions, state = self._decide(make, replace(given, hold_ms=0))
         except RuleViolation as refusal:
             request.answer(refusal_error(refusal))
             if refusal.reason is Reason.STALE_DECISION and request.subscriber is not None:
@@ -309,25 +323,32 @@ class TableActor:
             self._leave(error)
             return
         self.state = state
+        self._owed_ms -= owed
         for entry_before, entry, entry_after in transitions:
             if _begins_a_pause([(entry_before, entry, entry_after)]):
                 self._release_ms = now + pause
             self.audience.publish(entry_before, entry, entry_after, settled, self._release_ms)
             self._window_ms = self._around.measures.happened(entry, entry_after.settings.ruleset_id, self._window_ms)
         request.answer(None)
-        self._give_back(int((time.monotonic() - started) * 1000))
+        self._give_back(int((time.monotonic() - started) * 1000), in_turn=bool(owed) or request.gives_back)
         self._follow_up()
 
-    def _give_back(self, late_ms: int) -> None:
+    def _give_back(self, late_ms: int, *, in_turn: bool) -> None:
         """After an append that took long, give that time back before anything else happens: the questions that it
-        opened left so much later, and answers had to wait (promise P4)."""
+        opened left so much later, and answers had to wait (promise P4).
+
+        When the append before it was slow ``in_turn``, the time is owed and leaves with the next command instead: a
+        busy store that got an append more for each slow one would never be done with them.
+        """
         state = self.state
-        if late_ms >= SLOW_APPEND_MS and (state.clock is not None or state.ready_deadline_ms is not None):
-            _log.warning("slow append; its time is given back", table_id=self.table_id, late_ms=late_ms)
-            self._around.measures.credited(late_ms, "slow_append")
-            self._mailbox.appendleft(
-                _Request(lambda _, given: [GrantOutage(given.now_ms, late_ms)], lambda error: None)
-            )
+        if late_ms < SLOW_APPEND_MS or (state.clock is None and state.ready_deadline_ms is None):
+            return
+        self._around.measures.credited(late_ms, "slow_append")
+        if in_turn:
+            self._owed_ms += late_ms
+            return
+        _log.warning("slow append; its time is given back", table_id=self.table_id, late_ms=late_ms)
+        self._mailbox.appendleft(_Request(_granting(late_ms), lambda error: None, gives_back=True))
 
     def _decide(self, make: Make, given: Circumstances) -> tuple[list[_Step], TableState]:
         """Return what the commands bring about, step by step, and the state after them. Raises their refusal."""
