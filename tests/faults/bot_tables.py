@@ -54,6 +54,10 @@ class Mark:
     firsts: dict[str, float] = field(default_factory=dict)
     complete: asyncio.Event = field(default_factory=asyncio.Event)
 
+    def asked(self) -> None:
+        """A client has sent a command."""
+        self._asked.set()
+
     def action(self, table_id: str, accepted_s: float, now_s: float) -> None:
         """An action was accepted at a table at that time of the server and is known to a client now."""
         if accepted_s > self.at_s and table_id in self.wanted and table_id not in self.firsts:
@@ -90,7 +94,7 @@ class Client:
         self._pace = pace
         self._random = random.Random(number)
         self._socket: aiohttp.ClientWebSocketResponse | None = None
-        self._pending: dict[str, tuple[table_service_pb2.TableCommand, int]] = {}
+        self.pending: dict[str, tuple[table_service_pb2.TableCommand, int]] = {}
         self._asked: tuple[int, int] = (0, 0)
         self._timer: asyncio.TimerHandle | None = None
         self._decision = view_pb2.DecisionView()
@@ -172,12 +176,12 @@ class Client:
     async def _watch(self) -> None:
         last = None if self.whole_wanted else self.sequence
         await self._send(watch_table=frames_pb2.WatchTable(table_id=self.table_id, last_sequence=last))
-        for command_id in tuple(self._pending):
+        for command_id in tuple(self.pending):
             await self._send_pending(command_id)
 
     async def _send_pending(self, command_id: str) -> None:
-        if command_id in self._pending:
-            command, _ = self._pending[command_id]
+        if command_id in self.pending:
+            command, _ = self.pending[command_id]
             await self._send(command=frames_pb2.CommandTable(table_id=self.table_id, command=command))
 
     async def _take(self, frame: frames_pb2.ServerFrame) -> None:
@@ -258,7 +262,7 @@ class Client:
 
     def _consider(self) -> None:
         """Plan the answer to what is asked now, unless it is planned or sent."""
-        if self._timer is not None or self._pending:
+        if self._timer is not None or self.pending:
             return
         if self._wanted() not in ((0, 0), self._asked):
             pause = self._random.uniform(self._pace.least_s, self._pace.most_s)
@@ -274,7 +278,7 @@ class Client:
     def _act(self) -> None:
         self._timer = None
         wanted = self._wanted()
-        if wanted in ((0, 0), self._asked) or self._pending:
+        if wanted in ((0, 0), self._asked) or self.pending:
             return
         self._asked = wanted
         hand, decision = wanted
@@ -284,7 +288,8 @@ class Client:
             command.choose.CopyFrom(table_service_pb2.Choose(decision=decision, action=action))
         else:
             command.ready.hand = hand
-        self._pending[command.command_id] = command, decision
+        self.pending[command.command_id] = command, decision
+        self._tables.asked()
         self._tables.spawn(self._send_pending(command.command_id))
 
     def _choice(self, actions: list[action_pb2.Action]) -> action_pb2.Action:
@@ -298,7 +303,7 @@ class Client:
         return passes[0] if passes else self._random.choice(actions)
 
     def _answered(self, answer: frames_pb2.CommandAnswer) -> None:
-        command, decision = self._pending.get(answer.command_id, (None, 0))
+        command, decision = self.pending.get(answer.command_id, (None, 0))
         if command is None:
             return
         now = time.time()
@@ -309,7 +314,7 @@ class Client:
             again = answer.command_id
             asyncio.get_running_loop().call_later(0.3, lambda: self._tables.spawn(self._send_pending(again)))
             return
-        del self._pending[answer.command_id]
+        del self.pending[answer.command_id]
         notes = self._tables.notes
         if reason:
             self.experience.refused += 1
@@ -346,6 +351,7 @@ class BotTables:
         self.clients: list[Client] = []
         self._casual, self._rated, self._pace, self._speed = casual, rated, pace, speed
         self._marks: list[Mark] = []
+        self._asked = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def __aenter__(self) -> Self:
@@ -405,6 +411,17 @@ class BotTables:
         """Wait until an action was accepted at every table from now on."""
         await self.moved_on(self.mark(), within_s)
 
+    async def commands_wait(self, count: int, within_s: float = 60.0) -> None:
+        """Wait until so many clients have a command that was not answered yet."""
+        async with asyncio.timeout(within_s):
+            while sum(bool(client.pending) for client in self.clients) < count:
+                self._asked.clear()
+                await self._asked.wait()
+
+    def asked(self) -> None:
+        """A client has sent a command."""
+        self._asked.set()
+
     def action(self, table_id: str, accepted_s: float) -> None:
         """A client was told of an action that was accepted at that time."""
         now = time.time()
@@ -414,6 +431,10 @@ class BotTables:
     def experiences(self) -> dict[str, Experience]:
         """A copy of what every client went through, by account."""
         return {client.account_id: client.experience.since(Experience()) for client in self.clients}
+
+    def experienced_since(self, before: dict[str, Experience]) -> list[Experience]:
+        """What every client went through since an earlier copy."""
+        return [client.experience.since(before[client.account_id]) for client in self.clients]
 
     def closes(self) -> Counter[str]:
         """Why sockets closed, tables ended and commands were refused, all clients together."""
@@ -451,5 +472,5 @@ class BotTables:
         return (
             f"{client.table_id} {client.account_id}: sequence {client.sequence}, hand {client.hand}, ready for"
             f" {client.ready_for}, decision {client._decision.decision} with {len(client._decision.options)} options,"
-            f" pending {len(client._pending)}, asked {client._asked}, {client.experience}, {dict(client.closes)}"
+            f" pending {len(client.pending)}, asked {client._asked}, {client.experience}, {dict(client.closes)}"
         )

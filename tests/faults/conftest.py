@@ -45,25 +45,40 @@ async def four(platform: Platform) -> AsyncIterator[Four]:
         yield players
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def loaded(
-    keeper: Keeper, tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
-) -> AsyncIterator[LoadedPlatform]:
-    """A platform under load. What a test has ended is started again by its check."""
-    platform = LoadedPlatform.make(tmp_path_factory.mktemp("loaded"))
-    pytestconfig.stash[_FIGURES] = platform.figures
+@pytest.fixture(scope="session")
+def figures(pytestconfig: pytest.Config) -> Figures:
+    """What this run measures."""
+    return pytestconfig.stash.setdefault(_FIGURES, Figures())
+
+
+@pytest.fixture(scope="module")
+def unloaded(keeper: Keeper, tmp_path_factory: pytest.TempPathFactory, figures: Figures) -> Iterator[LoadedPlatform]:
+    """A platform for the load, where nobody plays yet."""
+    platform = LoadedPlatform.make(tmp_path_factory.mktemp("loaded"), figures)
     keeper.run(platform.stack.start())
     try:
         keeper.run(platform.keep_everything())
         keeper.run(platform.fleet.start())
-        try:
-            await platform.play()
-            yield platform
-        finally:
-            await platform.stop_playing()
+        yield platform
     finally:
         keeper.run(platform.fleet.stop(10.0))
         keeper.run(platform.stack.stop())
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def _loaded(unloaded: LoadedPlatform) -> AsyncIterator[LoadedPlatform]:
+    try:
+        await unloaded.play()
+        yield unloaded
+    finally:
+        await unloaded.stop_playing()
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def loaded(_loaded: LoadedPlatform) -> LoadedPlatform:
+    """A platform under load, whole again whatever the test before did."""
+    await _loaded.restore()
+    return _loaded
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

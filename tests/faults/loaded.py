@@ -37,20 +37,27 @@ SETTINGS: Final[Mapping[str, Mapping[str, Any]]] = {
 class LoadedPlatform:
     """Processes, tables that are being played, and what is known of both."""
 
-    def __init__(self, stack: BackingStack, fleet: ProcessFleet, settings: dict[str, dict[str, Any]]) -> None:
+    def __init__(
+        self, stack: BackingStack, fleet: ProcessFleet, settings: dict[str, dict[str, Any]], figures: Figures
+    ) -> None:
         self.stack = stack
         self.fleet = fleet
         self.settings = settings
-        self.figures = Figures()
+        self.figures = figures
         self._checker: Checker | None = None
         self._tables: BotTables | None = None
 
     @classmethod
-    def make(cls, data_dir: Path) -> LoadedPlatform:
+    def make(cls, data_dir: Path, figures: Figures) -> LoadedPlatform:
         """A platform that does not run yet."""
         stack = BackingStack(data_dir, backing=BACKING, appendfsync="always", fsync=False)
         settings = {place: dict(fields) for place, fields in copy.deepcopy(dict(SETTINGS)).items()}
-        return cls(stack, ProcessFleet(stack, settings=settings, copies=COPIES), settings)
+        return cls(stack, ProcessFleet(stack, settings=settings, copies=COPIES), settings, figures)
+
+    @property
+    def append_only_folder(self) -> Path:
+        """Where the store keeps what it was told."""
+        return self.stack.valkey.folder / "appendonlydir"
 
     @property
     def tables(self) -> BotTables:
@@ -73,9 +80,8 @@ class LoadedPlatform:
         """Seat the clients; returns when every table is under way."""
         tables = BotTables(self.fleet.edge_urls, casual=CASUAL_TABLES, rated=RATED_TABLES, pace=PACE)
         self._tables = tables
-        folder = self.stack.valkey.folder / "appendonlydir"
         databases = Databases(self.stack.postgres_url("history"), self.stack.postgres_url("ratings"))
-        self._checker = Checker(folder, databases, tables.notes)
+        self._checker = Checker(self.append_only_folder, databases, tables.notes)
         await tables.__aenter__()
         await tables.play_on()
 
@@ -112,6 +118,22 @@ class LoadedPlatform:
             while len(live) < count:
                 await asyncio.sleep(0.05)
                 live = await WorkerRegistry(client).live()
+
+    async def move_all_to(self, number: int, **settings: Any) -> None:
+        """Have every table live at one worker, which is started anew with these settings in place of the usual ones."""
+        other = 3 - number
+        usual = self.settings[f"table-{number}"]
+        self.settings[f"table-{number}"] = {**usual, **settings}
+        try:
+            await self.fleet.terminate("table", number)
+            await self.fleet.restart("table", number)
+        finally:
+            self.settings[f"table-{number}"] = usual
+        await self.workers_live(2)
+        await self.fleet.terminate("table", other)
+        await self.tables.play_on()
+        await self.fleet.restart("table", other)
+        await self.workers_live(2)
 
     async def tables_of(self, number: int) -> frozenset[str]:
         """The tables of the load that a worker has, as the store's file says."""

@@ -33,6 +33,11 @@ class StoreHistory:
             elif name == b"HSET":
                 self._set(command)
 
+    @property
+    def grants(self) -> int:
+        """How many entries gave the time of an outage back."""
+        return sum(table.grants for table in self.tables.values())
+
     def all_violations(self) -> list[str]:
         """What must not be, as sentences."""
         found = list(self.violations)

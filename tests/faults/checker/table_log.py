@@ -13,6 +13,7 @@ HAND_STARTED, TILES_DEALT, TILE_DRAWN, BONUS_EXPOSED, DECISION_OPENED = 1, 2, 3,
 TILE_DISCARDED, MELD_CLAIMED, KONG_DECLARED, KONG_COMPLETED = 7, 8, 9, 10
 HAND_WON, HAND_DRAWN, HAND_SETTLED = 11, 12, 13
 SEAT_READY, SEAT_ANSWERED, SEAT_TIMED_OUT, OUTAGE_GRANTED, RATED_UNIT_ENDED = 39, 41, 42, 43, 44
+TABLE_CLOSED: Final = 46
 TURN: Final = 1
 _MOVES: Final = {
     TILE_DRAWN: "drawn",
@@ -78,7 +79,10 @@ class TableLog:
         self.units: dict[str, Unit] = {}
         self.timeouts: list[tuple[int, int, int]] = []
         """When (unix ms), seat, decision."""
-        self.outages_ms = 0
+        self.grants = 0
+        """How often the time of an outage was given back."""
+        self.closed = 0
+        """How often the table closed."""
         self.violations: list[str] = []
         self._open: _Open | None = None
         self._decisions: set[int] = set()
@@ -131,8 +135,12 @@ class TableLog:
             if event[1] in self.hands:
                 self._wrong(f"hand {event[1]} starts a second time at {sequence}")
             self._hand = self.hands[event[1]] = Hand(event[1])
+        elif tag == TABLE_CLOSED:
+            self.closed += 1
+            if self.closed > 1:
+                self._wrong(f"the table closes a second time at {sequence}")
         elif tag == OUTAGE_GRANTED:
-            self.outages_ms += event[1]
+            self.grants += 1
         elif tag == RATED_UNIT_ENDED:
             if event[1] in self.units:
                 self._wrong(f"rated unit {event[1]} ends a second time at {sequence}")
