@@ -35,6 +35,7 @@ REMEMBERED_RATINGS: Final = 64
 _LONGEST_PAUSE_S: Final = 10.0
 _RENEW_BEFORE_S: Final = 60.0
 _WELCOME_S: Final = 30.0
+_WATCH_AGAIN_S: Final = 2.0
 _MOST_MESSAGE_BYTES: Final = 1 << 20
 
 
@@ -317,9 +318,7 @@ class EdgeClient:
         elif name == "problem":
             self._problem(frame.problem)
         elif name == "table_ended":
-            ended = self._tables.pop(frame.table_ended.table_id, None)
-            if ended is not None:
-                ended.end(frame.table_ended.reason)
+            self._table_ended(frame.table_ended)
         elif name == "goodbye":
             self._goodbye = frame.goodbye
 
@@ -341,6 +340,29 @@ class EdgeClient:
         self.welcome = welcome
         self.connections += 1
         self._tell_waiting()
+
+    def _table_ended(self, ended: frames_pb2.TableEnded) -> None:
+        table = self._tables.get(ended.table_id)
+        if table is None:
+            return
+        if ended.reason == reason_pb2.REASON_UNAVAILABLE and table.known is not None:
+            # The server has given up looking for it for now; the table is still there.
+            self._tasks.append(asyncio.create_task(self._watch_again(table), name="watch-again"))
+        else:
+            del self._tables[ended.table_id]
+            table.end(ended.reason)
+
+    async def _watch_again(self, table: WatchedTable) -> None:
+        """Ask for a table that could not be reached, and for the answers that it owes."""
+        await asyncio.sleep(random.uniform(0.5, 1.0) * _WATCH_AGAIN_S)
+        async with self._sending:
+            if self._ws is None or self._tables.get(table.table_id) is not table:
+                return
+            with contextlib.suppress(ConnectionError, aiohttp.ClientError):
+                await _put(self._ws, self._watch_frame(table))
+                for frame, _ in tuple(self._unanswered.values()):
+                    if frame.command.table_id == table.table_id:
+                        await _put(self._ws, frame)
 
     def _watch_frame(self, table: WatchedTable) -> frames_pb2.ClientFrame:
         watch = frames_pb2.WatchTable(table_id=table.table_id)

@@ -22,7 +22,7 @@ from libs.chassis.clocks import Clock
 from libs.chassis.drain import TaskOwner
 from libs.chassis.errors import EastwindError, TableUnknown, Unavailable
 from libs.chassis.routing import TableRouter
-from libs.chassis.table_store import DeadlineIndex, DueClaim, WorkerInfo
+from libs.chassis.table_store import ALL_BUCKETS, DeadlineIndex, DueClaim, WorkerInfo
 from libs.chassis.telemetry import Metrics
 from libs.chassis.telemetry_contract import metrics as contract
 from services.clock.lateness import Lateness
@@ -31,6 +31,8 @@ from services.clock.settings import ClockSettings
 TICK_TIMEOUT_S: Final = 1.0
 COUNT_EVERY_S: Final = 5.0
 _TRIES: Final = 3
+BUCKETS_ON: Final = 97
+"""How far the first bucket of a look moves on; it has no factor in common with their number, so each comes first."""
 _log = structlog.get_logger(__name__)
 
 
@@ -63,12 +65,18 @@ class Ticker:
     async def run(self) -> None:
         """Look, tick, sleep, until cancelled."""
         settings = self._settings
+        first = 0
         while True:
             try:
                 batch = await self._index.claim_due(
-                    self._clock.now_ms(), limit=settings.clock_batch, visibility_ms=settings.clock_visibility_ms
+                    self._clock.now_ms(),
+                    # Each look begins elsewhere, so that none of the buckets comes last when more is due than it takes.
+                    buckets=[*ALL_BUCKETS[first:], *ALL_BUCKETS[:first]],
+                    limit=settings.clock_batch,
+                    visibility_ms=settings.clock_visibility_ms,
                 )
                 self.reaches_store = True
+                first = (first + BUCKETS_ON) % len(ALL_BUCKETS)
             except Unavailable as error:
                 self.reaches_store = False
                 _log.warning("deadlines cannot be read", error=str(error))
@@ -114,15 +122,23 @@ class Ticker:
     async def _tick_all(self, claims: list[DueClaim], avoid: set[str]) -> list[DueClaim]:
         """Tick once; returns what is to be tried again."""
         by_worker: dict[WorkerInfo, list[DueClaim]] = defaultdict(list)
-        for claim in claims:
-            try:
-                by_worker[await self._router.route(claim.table_id, avoid=avoid)].append(claim)
-            except TableUnknown:
-                continue
-            except Unavailable as error:
-                _log.warning("no worker for a table", table_id=claim.table_id, error=str(error))
+        workers = await asyncio.gather(*(self._worker_of(claim, avoid) for claim in claims))
+        for claim, worker in zip(claims, workers, strict=True):
+            if worker is not None:
+                by_worker[worker].append(claim)
         again = await asyncio.gather(*(self._tick_worker(worker, batch, avoid) for worker, batch in by_worker.items()))
         return [claim for batch in again for claim in batch]
+
+    async def _worker_of(self, claim: DueClaim, avoid: set[str]) -> WorkerInfo | None:
+        """Return who is to tick the table; ``None`` when it is gone, or, until it comes back, when there is nobody."""
+        try:
+            return await self._router.route(claim.table_id, avoid=avoid)
+        except TableUnknown:
+            return None
+        except Unavailable as error:
+            _log.warning("no worker for a table", table_id=claim.table_id, error=str(error))
+            self._failed.inc()
+            return None
 
     async def _tick_worker(self, worker: WorkerInfo, claims: list[DueClaim], avoid: set[str]) -> list[DueClaim]:
         stub = table_service_pb2_grpc.TableServiceStub(self._channels.at(worker.address))

@@ -45,7 +45,6 @@ class MatchmakingService(ServiceObject[MatchmakingSettings]):
         channels = Channels(self.name, settings, telemetry)
         lifecycle.on_stop("channels", channels.close)
         producer = EventProducer(settings.kafka_bootstrap, telemetry, idempotent=settings.kafka_idempotent)
-        await producer.start()
         lifecycle.on_stop("producer", producer.stop, timeout_s=15.0)
         lobby = Lobby(redis, PageTokens(settings))
         consumer = EventConsumer(

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
@@ -57,6 +56,8 @@ SNAPSHOT_AFTER_ENTRIES: Final = 256
 """A table between two hands is snapshotted when its log has grown so long."""
 SLOW_APPEND_MS: Final = 500
 """An append that took so long was an outage to those whose time ran meanwhile."""
+READY_PROLONGED_MS: Final = 10_000
+"""A ready step that no hand may follow yet lasts so much longer."""
 _log = structlog.get_logger(__name__)
 
 Make = Callable[[TableState, Circumstances], Sequence[TableCommand]]
@@ -85,7 +86,8 @@ class Surroundings:
     """What all tables of a worker share.
 
     ``settle`` returns the settlement of a hand that is over; ``think`` a computer player's action for a seat, or
-    ``None`` when none could be had. ``lost`` is called when the table turns out to live elsewhere.
+    ``None`` when none could be had. ``lost`` is called when the table turns out to live elsewhere. While
+    ``backlog_full`` says so, no hand begins.
     """
 
     appender: Appender
@@ -98,6 +100,7 @@ class Surroundings:
     lost: Callable[[TableActor, bool], None]
     measures: Measures
     mailbox: int
+    backlog_full: Callable[[], bool]
 
 
 @dataclass(slots=True)
@@ -154,6 +157,7 @@ class TableActor:
         "_around",
         "_bot_timers",
         "_entries",
+        "_in_time_at",
         "_mailbox",
         "_owed_ms",
         "_release_ms",
@@ -189,6 +193,7 @@ class TableActor:
         self._release_ms = 0
         self._window_ms = 0
         self._owed_ms = 0
+        self._in_time_at = asyncio.get_running_loop().time()
 
     def wake(self) -> None:
         """Go on with whatever the state waits for: a settlement, computer players."""
@@ -212,8 +217,7 @@ class TableActor:
             answer(ResourceExhausted("too many commands wait at this table"))
         else:
             self._mailbox.append(_Request(make, answer, subscriber, span))
-            if self._running is None:
-                self._running = self._around.tasks.spawn(self._run(), name="table")
+            self._go_on()
 
     async def ask(self, make: Make) -> None:
         """Put a command in line and wait for its answer. Raises the refusal."""
@@ -233,7 +237,13 @@ class TableActor:
 
     async def tick(self) -> None:
         """Resolve whatever is due. Nothing happens when nothing is."""
-        await self.ask(lambda _, given: [Tick(given.now_ms, given.server_seed, given.hold_ms)])
+        await self.ask(self._tick)
+
+    def _tick(self, state: TableState, given: Circumstances) -> Sequence[TableCommand]:
+        ready_until = state.ready_deadline_ms
+        if self._around.backlog_full() and ready_until is not None and ready_until < given.now_ms < state.expires_ms:
+            return [GrantOutage(given.now_ms, given.now_ms - ready_until + READY_PROLONGED_MS)]
+        return [Tick(given.now_ms, given.server_seed, given.hold_ms)]
 
     async def quiesce(self) -> None:
         """Take no more commands and wait for those in hand. Refuses the rest."""
@@ -264,6 +274,10 @@ class TableActor:
             and state.ready_deadline_ms is None
         )
 
+    def _go_on(self) -> None:
+        if self._running is None:
+            self._running = self._around.tasks.spawn(self._run(), name="table")
+
     async def _run(self) -> None:
         # Whose command it was that began this task says nothing about those that follow.
         otel_context.attach(NO_TRACE)
@@ -281,7 +295,7 @@ class TableActor:
                     _log.error("command crashed", table_id=self.table_id, exc_info=error)
                     failure = EastwindError("the table met a fault and is loaded again", retriable=True)
                     request.answer(failure)
-                    self._leave(failure)
+                    self.leave(failure)
         finally:
             self._running = None
 
@@ -306,21 +320,25 @@ class TableActor:
         except InvalidMessage as invalid:
             request.answer(InvalidRequest(str(invalid)))
             return
+        if self._around.backlog_full() and _has(transitions, HandStarted):
+            request.answer(ResourceExhausted("too many results wait to be kept; the next hand begins when they are"))
+            return
         if not transitions:
             self.state = state
             request.answer(None)
             self._follow_up()
             return
-        started = time.monotonic()
+        loop = asyncio.get_running_loop()
+        started = loop.time()
         try:
             settled = await self._persist(transitions, state)
         except OwnedElsewhere as error:
             request.answer(error)
-            self._leave(error)
+            self.leave(error)
             return
         except (SequenceConflict, StoreUnavailable, Unavailable) as error:
             request.answer(Unavailable("the table store does not answer; try again"))
-            self._leave(error)
+            self.leave(error)
             return
         self.state = state
         self._owed_ms -= owed
@@ -330,25 +348,30 @@ class TableActor:
             self.audience.publish(entry_before, entry, entry_after, settled, self._release_ms)
             self._window_ms = self._around.measures.happened(entry, entry_after.settings.ruleset_id, self._window_ms)
         request.answer(None)
-        self._give_back(int((time.monotonic() - started) * 1000), in_turn=bool(owed) or request.gives_back)
+        self.give_back_since(started, in_turn=bool(owed) or request.gives_back)
         self._follow_up()
 
-    def _give_back(self, late_ms: int, *, in_turn: bool) -> None:
-        """After an append that took long, give that time back before anything else happens: the questions that it
-        opened left so much later, and answers had to wait (promise P4).
+    def give_back_since(self, moment: float, *, in_turn: bool = False) -> None:
+        """The store was silent since that moment (loop time) and answers again. If that was long, give the time back
+        before anything else happens: questions left so much later, and answers had to wait (promise P4).
 
         When the append before it was slow ``in_turn``, the time is owed and leaves with the next command instead: a
         busy store that got an append more for each slow one would never be done with them.
         """
+        now = asyncio.get_running_loop().time()
+        late_ms = int((now - max(moment, self._in_time_at)) * 1000)
+        self._in_time_at = now
         state = self.state
-        if late_ms < SLOW_APPEND_MS or (state.clock is None and state.ready_deadline_ms is None):
+        waited_for = state.clock is not None or state.ready_deadline_ms is not None
+        if late_ms < SLOW_APPEND_MS or not waited_for or self.closed:
             return
         self._around.measures.credited(late_ms, "slow_append")
         if in_turn:
             self._owed_ms += late_ms
             return
-        _log.warning("slow append; its time is given back", table_id=self.table_id, late_ms=late_ms)
+        _log.warning("the store was slow; its time is given back", table_id=self.table_id, late_ms=late_ms)
         self._mailbox.appendleft(_Request(_granting(late_ms), lambda error: None, gives_back=True))
+        self._go_on()
 
     def _decide(self, make: Make, given: Circumstances) -> tuple[list[_Step], TableState]:
         """Return what the commands bring about, step by step, and the state after them. Raises their refusal."""
@@ -478,8 +501,9 @@ class TableActor:
             timer.cancel()
         self._bot_timers.clear()
 
-    def _leave(self, error: EastwindError) -> None:
-        """The store did not take an append: whatever is in memory may be wrong, so the table leaves this worker."""
+    def leave(self, error: EastwindError) -> None:
+        """The store did not take an append, or not answer for too long: what is in memory may be wrong, so the table
+        leaves this worker. Whoever waits is refused."""
         self.closed = True
         self._cancel_bots()
         waiting, self._mailbox = self._mailbox, deque()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+import structlog
+
 from eastwind.table.v1 import table_service_pb2_grpc
 from libs.chassis.account_keys import account_tokens
 from libs.chassis.channels import Channels
@@ -17,12 +19,15 @@ from libs.chassis.service import ServiceObject
 from libs.chassis.table_store import Outbox, TableStore, WorkerRegistry, Writer, check_server
 from libs.chassis.telemetry import Telemetry
 from libs.mahjong import variants  # noqa: F401  (registers the rulesets)
+from services.table.backlog import Backlog
 from services.table.live_tables import LiveTables
 from services.table.measuring import Measures
 from services.table.peers import Peers
 from services.table.refusals import adapt
 from services.table.service import ALLOW, TableServicer
 from services.table.settings import TableWorkerSettings
+
+_log = structlog.get_logger(__name__)
 
 
 class TableWorker(ServiceObject[TableWorkerSettings]):
@@ -52,11 +57,11 @@ class TableWorker(ServiceObject[TableWorkerSettings]):
         channels = Channels(self.name, settings, telemetry)
         lifecycle.on_stop("channels", channels.close)
         producer = EventProducer(settings.kafka_bootstrap, telemetry, idempotent=settings.kafka_idempotent)
-        await producer.start()
         lifecycle.on_stop("producer", producer.stop, timeout_s=15.0)
         registry = WorkerRegistry(redis)
+        outbox = Outbox(redis)
         relay = OutboxRelay(
-            Outbox(redis),
+            outbox,
             producer,
             self.worker_id,
             settings.kafka_bootstrap,
@@ -67,6 +72,8 @@ class TableWorker(ServiceObject[TableWorkerSettings]):
         await relay.start()
         lifecycle.on_stop("relay", relay.stop, timeout_s=15.0)
         lifecycle.on_stop("tasks", self._tasks.close)
+        backlog = Backlog(outbox, settings.outbox_bound)
+        self._tasks.start(backlog.watch(), name="backlog")
         store = TableStore(redis)
         peers = Peers(channels, telemetry.metrics)
         measures = Measures(telemetry)
@@ -81,6 +88,7 @@ class TableWorker(ServiceObject[TableWorkerSettings]):
             measures,
             settle=peers.settle,
             think=peers.think,
+            backlog_full=lambda: backlog.full,
         )
         self._server = GrpcServer(settings, telemetry, allow=ALLOW, error_adapters=[adapt])
         servicer = TableServicer(
@@ -96,6 +104,7 @@ class TableWorker(ServiceObject[TableWorkerSettings]):
         await self._server.start()
         http.add_check("serving", lambda: self._server is not None and self._server.health.serving)
         http.add_check("draining", lambda: not tables.draining)
+        http.add_check("outbox", lambda: not backlog.full)
         await http.start()
         self._http = http
         tables.announce(self.grpc_address)
@@ -106,8 +115,12 @@ class TableWorker(ServiceObject[TableWorkerSettings]):
     async def stop(self, grace_s: float) -> None:
         """Hand all tables over, finish the calls that run, send what the outbox holds, and free everything."""
         if self._tables is not None:
-            async with asyncio.timeout(max(1.0, grace_s)):
-                await self._tables.drain()
+            try:
+                async with asyncio.timeout(max(1.0, grace_s)):
+                    await self._tables.drain()
+            except TimeoutError:
+                # Their leases run out; whoever needs the tables then takes them.
+                _log.error("not all tables were handed over in time", left=len(self._tables))
         if self._server is not None:
             await self._server.stop(min(grace_s, 5.0))
         await self._lifecycle.stop()

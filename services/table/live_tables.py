@@ -47,16 +47,21 @@ class LiveTables:
         *,
         settle: Callable[[TableState], Awaitable[HandSettled]],
         think: Callable[[TableState, Seat], Awaitable[Action | None]],
+        backlog_full: Callable[[], bool] = lambda: False,
     ) -> None:
         self._settings = settings
         self.worker = worker
         self._store = store
         self._registry = registry
+        self._backlog_full = backlog_full
         self._clock = clock
         self._tasks = tasks
         self._actors: dict[str, TableActor] = {}
         self._loading: dict[str, asyncio.Future[TableActor]] = {}
         self._address = ""
+        self._renew_every_s = min(settings.table_lease_ms / 3, registry.ttl_ms / 3) / 1000
+        self._renewed_at: float | None = None
+        self._lapse: asyncio.TimerHandle | None = None
         self.draining = False
         self._around = Surroundings(
             appender=writer,
@@ -69,6 +74,7 @@ class LiveTables:
             lost=self._lost,
             measures=measures,
             mailbox=settings.table_mailbox,
+            backlog_full=backlog_full,
         )
         self._measures = measures
         self._gauge = measures.live_tables
@@ -88,9 +94,12 @@ class LiveTables:
     async def open(self, command: OpenTable) -> str:
         """Make a table, owned by this worker; returns the worker that owns it. A repeat returns who owns it already.
 
-        Raises ``RuleViolation`` for a table that cannot be, and the store's errors.
+        Raises ``RuleViolation`` for a table that cannot be, ``Unavailable`` while the backlog is full, and the store's
+        errors.
         """
         self._refuse_when_draining()
+        if self._backlog_full():
+            raise Unavailable("too many results wait to be kept; no table is made until they are")
         transition = open_table(command)
         made = await self._store.create(
             command.table_id,
@@ -123,7 +132,12 @@ class LiveTables:
         return await asyncio.shield(loading)
 
     async def tick(self, table_id: str, *, take_over: bool = False) -> None:
-        """Resolve what is due at the table; correct the deadline index when nothing was."""
+        """Resolve what is due at the table; correct the deadline index when nothing was.
+
+        Raises ``Unavailable`` while a renewal is overdue: the time since then has to be given back first.
+        """
+        if self._is_overdue():
+            raise Unavailable("the table store has not answered for a while")
         actor = await self.get(table_id, take_over=take_over)
         sequence = actor.sequence
         if actor.state.phase is TablePhase.CLOSED and self._clock.now_ms() >= actor.due_ms:
@@ -139,16 +153,27 @@ class LiveTables:
                 raise
 
     async def keep_alive(self) -> None:
-        """Heartbeat, renew leases, and let idle tables go, until cancelled."""
-        pause_s = min(self._settings.table_lease_ms / 3, self._registry.ttl_ms / 3) / 1000
-        while True:
-            try:
-                await self._registry.heartbeat(self._about())
-                await self._renew()
-                await self._passivate()
-            except Unavailable as error:
-                _log.warning("leases not renewed; the store does not answer", error=str(error))
-            await asyncio.sleep(pause_s)
+        """Heartbeat, renew leases, and let idle tables go, until cancelled.
+
+        When the store has not answered for as long as a lease, all tables leave: for all that this worker knows, others
+        have them. When it was silent for a shorter while, that time is given back to whoever was being waited for.
+        """
+        loop = asyncio.get_running_loop()
+        self._note_renewal(loop.time())
+        try:
+            while True:
+                asked_at = loop.time()
+                try:
+                    await self._registry.heartbeat(self._about())
+                    await self._renew()
+                    self._note_renewal(asked_at)
+                    await self._passivate()
+                except Unavailable as error:
+                    _log.warning("leases not renewed; the store does not answer", error=str(error))
+                await asyncio.sleep(self._renew_every_s)
+        finally:
+            if self._lapse is not None:
+                self._lapse.cancel()
 
     def announce(self, address: str) -> None:
         """Tell under which address other services reach this worker; called before ``keep_alive``."""
@@ -166,12 +191,15 @@ class LiveTables:
         except Unavailable as error:
             _log.warning("the registry could not be left", error=str(error))
         handed = 0
+        reachable = True
         while self._actors or self._loading:
             if self._loading:
                 await asyncio.wait(list(self._loading.values()))
-            batch = list(self._actors.values())[:_DRAIN_AT_ONCE]
-            await asyncio.gather(*(self._give_up(actor, "GOING_AWAY", "drained") for actor in batch))
+            # Without the store nothing can be released: then all go at once, and their leases run out.
+            batch = list(self._actors.values())[: _DRAIN_AT_ONCE if reachable else None]
+            released = await asyncio.gather(*(self._give_up(actor, "GOING_AWAY", "drained") for actor in batch))
             handed += len(batch)
+            reachable = all(released)
         return handed
 
     def _about(self) -> WorkerInfo:
@@ -217,6 +245,30 @@ class LiveTables:
             self._moves.labels("fenced" if fenced else "unsettled").inc()
         actor.audience.end_all("NOT_OWNER")
 
+    def _is_overdue(self) -> bool:
+        """True when the store has let two renewals pass: nobody could play meanwhile."""
+        now = asyncio.get_running_loop().time()
+        return self._renewed_at is not None and now - self._renewed_at > 2 * self._renew_every_s
+
+    def _note_renewal(self, asked_at: float) -> None:
+        """The store answered what it was asked at that moment (loop time): all leases ran then."""
+        if self._renewed_at is not None and self._is_overdue():
+            _log.warning("the table store was silent; that time is given back", tables=len(self._actors))
+            for actor in self._actors.values():
+                actor.give_back_since(self._renewed_at)
+        self._renewed_at = asked_at
+        if self._lapse is not None:
+            self._lapse.cancel()
+        lease_s = self._settings.table_lease_ms / 1000
+        self._lapse = asyncio.get_running_loop().call_at(asked_at + lease_s, self._leases_lapsed)
+
+    def _leases_lapsed(self) -> None:
+        """No renewal was answered for as long as a lease: from now on any worker may have these tables."""
+        _log.warning("leases ran out; all tables leave this worker", tables=len(self._actors))
+        error = Unavailable("the table store does not answer")
+        for actor in tuple(self._actors.values()):
+            actor.leave(error)
+
     async def _renew(self) -> None:
         epochs = {table_id: actor.epoch for table_id, actor in self._actors.items()}
         if not epochs:
@@ -233,23 +285,30 @@ class LiveTables:
         for actor in idle:
             await self._give_up(actor, "NOT_OWNER", "passivated")
 
-    async def _give_up(self, actor: TableActor, reason: str, outcome: str) -> None:
+    async def _give_up(self, actor: TableActor, reason: str, outcome: str) -> bool:
+        """Let a table go; false when the store could not be told. Whoever watches is told when others may have it."""
         await actor.quiesce()
-        actor.audience.end_all(reason)
-        self._actors.pop(actor.table_id, None)
-        self._gauge.set(len(self._actors))
         try:
             await self._store.release(actor.table_id, self.worker, actor.epoch)
             self._moves.labels(outcome).inc()
+            return True
         except (OwnedElsewhere, StoreUnavailable) as error:
             # Its lease runs out; whoever needs the table then takes it.
             _log.warning("table not released", table_id=actor.table_id, error=str(error))
+            return isinstance(error, OwnedElsewhere)
+        finally:
+            self._forget(actor)
+            actor.audience.end_all(reason)
+
+    def _forget(self, actor: TableActor) -> None:
+        if self._actors.get(actor.table_id) is actor:
+            del self._actors[actor.table_id]
+            self._gauge.set(len(self._actors))
 
     async def _discard(self, actor: TableActor) -> None:
         await actor.quiesce()
         actor.audience.end_all("TABLE_CLOSED")
-        self._actors.pop(actor.table_id, None)
-        self._gauge.set(len(self._actors))
+        self._forget(actor)
         await self._store.delete(actor.table_id, self.worker, actor.epoch)
         self._moves.labels("discarded").inc()
 

@@ -19,3 +19,8 @@ class TableWorkerSettings(ServiceSettings):
     bot_think_most_ms: int = Field(default=1_200, ge=0, description="the longest time a computer player thinks")
     pacing_least_ms: int = Field(default=500, ge=0, description="the shortest pause after a discard")
     pacing_most_ms: int = Field(default=1_300, ge=0, description="the longest pause after a discard")
+    outbox_bound: int = Field(
+        default=50_000,
+        gt=0,
+        description="messages in the outbox, retained ones included, from which on no table and no hand begins",
+    )

@@ -261,12 +261,12 @@ class House:
         """What history has of a hand, once it has it, with its rating changes when it is rated."""
         request = history_pb2.GetRecordRequest(record_id=record_id)
         token = self.clients[0].session.access_token
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(100):
             while True:
                 try:
                     found = await self.calls.call(f"{HISTORY}/GetRecord", request, history_pb2.GetRecordResponse, token)
                 except EdgeRefusedError as error:
-                    if error.reason != "RECORD_UNKNOWN":
+                    if error.reason not in ("RECORD_UNKNOWN", "UNAVAILABLE"):
                         raise
                 else:
                     if found.rating_changes or not found.record.rated:
