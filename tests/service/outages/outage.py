@@ -17,8 +17,9 @@ from services.cli.edge_client import EdgeClient
 from tests.backing import Keeper
 from tests.service.fleet import House, merged
 
-SETTINGS: Final = merged({"": {"outbox_retain_s": 0.0, "database_probe_s": 0.05, "kafka_session_timeout_s": 10.0}})
-
+SETTINGS: Final = merged(
+    {"": {"outbox_retain_s": 0.0, "database_probe_s": 0.05, "kafka_session_timeout_s": 10.0, "rpc_timeout_s": 9.0}}
+)
 PATIENCE_S: Final = 60.0
 
 

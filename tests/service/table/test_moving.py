@@ -21,9 +21,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def fleet(start_fleet: StartFleet) -> Fleet:
-    return await start_fleet(
-        merged({"table": {"table_passivate_after_s": 0.3, "table_lease_ms": 900}}), copies={"table": 2}
-    )
+    return await start_fleet(merged({"table": {"table_passivate_after_s": 0.3}}), copies={"table": 2})
 
 
 @pytest_asyncio.fixture(loop_scope="module")
