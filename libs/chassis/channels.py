@@ -53,7 +53,7 @@ def _numeric(address: str) -> bool:
 
 
 def service_config(idempotent: Collection[str]) -> str:
-    """Round robin, and retries on UNAVAILABLE for the idempotent methods.
+    """Round robin, and retries for the idempotent methods when the server goes away before it answers.
 
     A method is "package.Service/Method"; "package.Service" stands for all of its methods.
     """
@@ -68,7 +68,8 @@ def service_config(idempotent: Collection[str]) -> str:
             "initialBackoff": "0.05s",
             "maxBackoff": "0.5s",
             "backoffMultiplier": 2,
-            "retryableStatusCodes": ["UNAVAILABLE"],
+            # A server that begins to stop cancels what it had taken from the wire and not begun.
+            "retryableStatusCodes": ["UNAVAILABLE", "CANCELLED"],
         }
         config["methodConfig"] = [{"name": names, "retryPolicy": policy}]
     return json.dumps(config)

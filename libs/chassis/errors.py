@@ -179,8 +179,8 @@ def from_rpc_error(error: grpc.RpcError) -> EastwindError:
 
     The class follows the reason (`OwnedElsewhere`, `TableUnknown`) or else the code (`Unauthenticated`,
     `PermissionDenied`, `InvalidRequest`, `NotFound`, `Unavailable`, `ResourceExhausted`), and is `RemoteError` for the
-    rest. A status without our `ErrorInfo` (the peer died, the deadline passed) is retriable where the same call may
-    succeed later: UNAVAILABLE and DEADLINE_EXCEEDED.
+    rest. A status without our `ErrorInfo` (the peer died or ended, the deadline passed) is retriable where the same call
+    may succeed later: UNAVAILABLE, DEADLINE_EXCEEDED and CANCELLED, which is never our own: that raises CancelledError.
     """
     if isinstance(error, grpc.aio.AioRpcError):
         code, details = error.code(), error.details() or ""
@@ -206,6 +206,7 @@ _CLASSES: Mapping[grpc.StatusCode, type[EastwindError]] = {
     grpc.StatusCode.PERMISSION_DENIED: PermissionDenied,
     grpc.StatusCode.UNAVAILABLE: Unavailable,
     grpc.StatusCode.DEADLINE_EXCEEDED: Unavailable,
+    grpc.StatusCode.CANCELLED: Unavailable,
     grpc.StatusCode.RESOURCE_EXHAUSTED: ResourceExhausted,
 }
 

@@ -30,7 +30,7 @@ class ServiceSettings(BaseSettings):
     advertise_host: str = Field(default="", description="the host that other services reach this one by; '' means host")
     worker_id: str = Field(default="", description="a stable name of this process; '' makes one")
     grpc_connection_age_s: float = Field(
-        default=300.0, gt=0, description="clients connect anew after so long, and so find new replicas"
+        default=30.0, gt=0, description="clients connect anew after so long, and so find new replicas"
     )
 
     redis_url: str = "redis://127.0.0.1:6379/0"
