@@ -179,8 +179,8 @@ def from_rpc_error(error: grpc.RpcError) -> EastwindError:
 
     The class follows the reason (`OwnedElsewhere`, `TableUnknown`) or else the code (`Unauthenticated`,
     `PermissionDenied`, `InvalidRequest`, `NotFound`, `Unavailable`, `ResourceExhausted`), and is `RemoteError` for the
-    rest. A status without our `ErrorInfo` (the peer died or ended, the deadline passed) is retriable where the same call
-    may succeed later: UNAVAILABLE, DEADLINE_EXCEEDED and CANCELLED, which is never our own: that raises CancelledError.
+    rest. A status without our `ErrorInfo` (the peer died or ended, the deadline passed) is retriable where the same
+    call may succeed later: UNAVAILABLE, DEADLINE_EXCEEDED, and CANCELLED, which is the peer's: our own is no status.
     """
     if isinstance(error, grpc.aio.AioRpcError):
         code, details = error.code(), error.details() or ""
