@@ -42,7 +42,7 @@ HKOS: Final = "hkos-3-v1"
 HISTORY: Final = "eastwind.history.v1.HistoryService"
 MATCHMAKING: Final = "eastwind.matchmaking.v1.MatchmakingService"
 QUICK: Final[dict[str, dict[str, Any]]] = {
-    "": {**QUICK_BROKER, "log_level": "error"},
+    "": {**QUICK_BROKER, "log_level": "error", "rpc_timeout_s": 9.0},
     "table": {"bot_think_least_ms": 0, "bot_think_most_ms": 2, "pacing_least_ms": 0, "pacing_most_ms": 0},
     "clock": {"clock_poll_ms": 2},
     "matchmaking": {"queue_poll_s": 0.02, "queue_fill_after_s": 60.0},
