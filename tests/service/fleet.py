@@ -238,7 +238,7 @@ class House:
 
     async def joinable(self, table_id: str, client: EdgeClient) -> None:
         """Wait until the lobby lists a table."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while True:
                 listed = await self.calls.call(
                     f"{MATCHMAKING}/ListTables",

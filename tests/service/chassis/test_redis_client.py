@@ -78,8 +78,11 @@ async def test_an_outage_fails_who_was_on_the_way_and_serves_who_comes_later(
 ) -> None:
     async with RedisClient(valkey_server.url, deadline_s=20) as client:
         await client.call("SET", "k", "v", key=b"k")
+        [node] = client.nodes()
+        sends = node.sends
         on_the_way = asyncio.ensure_future(client.call("EVAL", _BUSY, 0, 10**12, key=b""))
-        await asyncio.sleep(0.05)
+        while node.sends == sends:  # noqa: ASYNC110 (the node counts and tells nobody)
+            await asyncio.sleep(0)
         await asyncio.to_thread(keeper.run, valkey_server.kill())
         with pytest.raises(StoreUnavailable) as lost:
             await on_the_way
