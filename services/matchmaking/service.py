@@ -133,8 +133,9 @@ class MatchmakingServicer(matchmaking_service_pb2_grpc.MatchmakingServiceService
             await self._tables.create(self._new_table(identity, settings, made, request.fill_with))
             if made.code:
                 await self._lobby.open_with(made.code, made.table_id)
-        except EastwindError:
-            await self._lobby.unseat(identity.account_id, made.table_id)
+        except EastwindError as error:
+            if not error.retriable:
+                await self._lobby.unseat(identity.account_id, made.table_id)
             raise
         return matchmaking_pb2.CreateTableResponse(table_id=made.table_id, code=made.code)
 
@@ -177,6 +178,10 @@ class MatchmakingServicer(matchmaking_service_pb2_grpc.MatchmakingServiceService
         except EastwindError as error:
             if error.reason == "ALREADY_SEATED":
                 seat = (await self._tables.view(table_id, identity.account_id)).viewer
+            elif error.retriable:
+                # The seat may be taken, or a repeat at another replica may be taking it just now. What the table says
+                # counts, and it is asked before the account sits down elsewhere.
+                raise
             else:
                 await self._lobby.unseat(identity.account_id, table_id)
                 if error.reason in ("TABLE_UNKNOWN", "TABLE_CLOSED"):

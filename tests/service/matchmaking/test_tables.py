@@ -10,11 +10,12 @@ import pytest
 from eastwind.events.v1 import envelope_pb2
 from eastwind.matchmaking.v1 import matchmaking_service_pb2 as matchmaking_pb2
 from eastwind.type.v1 import reason_pb2, settings_pb2
-from libs.chassis.errors import EastwindError
+from libs.chassis.errors import EastwindError, Unavailable
 from libs.chassis.identifiers import new_table_id
 from libs.chassis.page_tokens import PageTokens
 from services.matchmaking import keys
 from services.matchmaking.lobby import Lobby
+from services.matchmaking.table_calls import TableCalls
 from tests.service.matchmaking.running import Player, Running, eventually
 
 
@@ -172,6 +173,24 @@ async def test_who_plays_elsewhere_is_told_where(services: Running) -> None:
     assert (entered.table_id, entered.ticket_id) == (mine.table_id, "")
     await player.leave(mine.table_id)
     assert (await player.join(other.table_id)).table_id == other.table_id
+
+
+async def test_a_join_whose_answer_is_lost_keeps_its_seat(services: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    await services.start(replicas=2)
+    host, third, guest = services.player("host"), services.player("third"), services.player("guest")
+    made, other = await host.create(), await third.create()
+    act = TableCalls.act
+
+    async def loses_its_answer(calls: TableCalls, *args: Any) -> int | None:
+        await act(calls, *args)
+        raise Unavailable("the worker went away after it had done so")
+
+    with monkeypatch.context() as losing:
+        losing.setattr(TableCalls, "act", loses_its_answer)
+        assert (await refusal(guest.join(made.table_id))).reason == "UNAVAILABLE"
+    error = await refusal(guest.join(other.table_id))
+    assert (error.reason, error.metadata["table_id"]) == ("ALREADY_PLAYING", made.table_id)
+    assert (await guest.join(made.table_id)).seat == (await guest.view(made.table_id)).viewer
 
 
 async def test_computers_fill_a_table(services: Running) -> None:
