@@ -56,6 +56,7 @@ class Matcher:
         while True:
             try:
                 for queue in await self._tickets.queues():
+                    self._waited.labels(str(queue))
                     while await self._match_once(queue):
                         pass
                     self._waiting.labels(str(queue)).set(await self._tickets.waiting(str(queue)))

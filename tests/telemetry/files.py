@@ -16,7 +16,7 @@ DASHBOARDS = ROOT / "deploy/grafana/dashboards"
 RULES = ROOT / "deploy/prometheus/rules"
 RUNBOOKS = ROOT / "deploy/docs/runbooks"
 _WORDS = {"by", "without", "and", "or", "unless", "on", "ignoring", "group_left", "group_right", "bool", "offset"}
-_COMPARED = re.compile(r"\s*(?:>=|<=|==|!=|>|<)\s*[-+0-9.e]+(?:\s*\*\s*(?=sum))?")
+_COMPARED = re.compile(r"\s*(?:>=|<=|==|!=|>|<)\s*[-+0-9.e]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,16 +73,16 @@ def panels() -> list[Asked]:
     return found
 
 
-def rules() -> Iterator[dict[str, Any]]:
-    """All rules of all files."""
-    for path in sorted(RULES.glob("*.yaml")):
+def rules(file: str = "*.yaml") -> Iterator[dict[str, Any]]:
+    """All rules of all files, or of one."""
+    for path in sorted(RULES.glob(file)):
         for group in yaml.safe_load(path.read_text(encoding="utf-8"))["groups"]:
             yield from group["rules"]
 
 
-def alerts() -> list[dict[str, Any]]:
+def alerts(file: str = "*.yaml") -> list[dict[str, Any]]:
     """The alerting rules."""
-    return [rule for rule in rules() if "alert" in rule]
+    return [rule for rule in rules(file) if "alert" in rule]
 
 
 def recorded() -> list[dict[str, Any]]:
