@@ -15,7 +15,7 @@ import pytest_asyncio
 
 from tests.faults.players import RULESET, Four
 
-pytestmark = [pytest.mark.faults, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.faults, pytest.mark.timeout(600)]
 _SETTINGS = {
     **dict.fromkeys(("CALL_RATE", "CALL_BURST", "SOCKET_RATE", "SOCKET_BURST"), "1000"),
     # Rated tables pause after discards; the hands are to end soon.

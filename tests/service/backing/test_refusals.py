@@ -204,7 +204,7 @@ def test_the_stack_runs_without_root(tmp_path: Path) -> None:
         "asyncio.run(main())\n"
     )
     command = spawn_command([sys.executable, "-c", script, str(folder), BACKING.name], signal.SIGKILL, account)
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=110, check=False)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=280, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() != "0"
 
