@@ -26,6 +26,7 @@ from libs.chassis.drain import TaskOwner
 from libs.chassis.errors import EastwindError, InvalidRequest, Unavailable
 from libs.chassis.events.producer import EventProducer
 from libs.chassis.events.record import EventRecord, PoisonMessage
+from libs.chassis.events.starting import start_client
 from libs.chassis.events.topics import dead_topic
 from libs.chassis.table_store.values import OutboxMessage
 from libs.chassis.telemetry import Telemetry
@@ -150,7 +151,7 @@ class EventConsumer:
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(30):
-                await consumer.start()
+                await start_client(consumer)
             self._client, self._in_hand = consumer, {}
             heard_at, behind = loop.time(), dict[TopicPartition, int]()
             while not self._stopping.is_set():

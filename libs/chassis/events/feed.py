@@ -15,6 +15,7 @@ from libs.chassis.drain import TaskOwner
 from libs.chassis.errors import Unavailable
 from libs.chassis.events.consumer import as_event
 from libs.chassis.events.record import TRACE_PARENT, EventRecord
+from libs.chassis.events.starting import start_client
 from libs.chassis.telemetry import Telemetry, in_span
 from libs.chassis.telemetry_contract import metrics as contract
 from libs.chassis.telemetry_contract import spans
@@ -76,7 +77,7 @@ class EventFeed:
         )
         try:
             async with asyncio.timeout(30):
-                await consumer.start()
+                await start_client(consumer)
                 partitions = await self._partitions(consumer)
                 consumer.assign(partitions)
                 await consumer.seek_to_end(*partitions)

@@ -15,6 +15,7 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.errors import KafkaError
 
 from libs.chassis.errors import Unavailable
+from libs.chassis.events.starting import start_client
 from libs.chassis.events.topics import BROKER, ensure_topics
 
 TOPIC = BROKER
@@ -36,7 +37,7 @@ async def broker_incarnation(bootstrap: Sequence[str], *, timeout_s: float = 10.
 async def _read_first(bootstrap: Sequence[str]) -> str:
     consumer = AIOKafkaConsumer(bootstrap_servers=list(bootstrap), enable_auto_commit=False)
     try:
-        await consumer.start()
+        await start_client(consumer)
         consumer.assign([_PARTITION])
         ends = await consumer.end_offsets([_PARTITION])
         if await consumer.beginning_offsets([_PARTITION]) == ends:
@@ -51,7 +52,7 @@ async def _read_first(bootstrap: Sequence[str]) -> str:
 async def _write_name(bootstrap: Sequence[str]) -> None:
     producer = AIOKafkaProducer(bootstrap_servers=list(bootstrap), acks="all")
     try:
-        await producer.start()
+        await start_client(producer)
         await producer.send_and_wait(TOPIC, secrets.token_hex(16).encode(), partition=0)
     finally:
         await producer.stop()

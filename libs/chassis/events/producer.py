@@ -13,6 +13,7 @@ from opentelemetry import trace
 
 from libs.chassis.errors import InvalidRequest, Unavailable
 from libs.chassis.events.record import EVENT_ID, TRACE_PARENT
+from libs.chassis.events.starting import start_client
 from libs.chassis.table_store.values import OutboxMessage
 from libs.chassis.telemetry import Telemetry
 from libs.chassis.telemetry_contract import metrics as contract
@@ -162,7 +163,7 @@ class EventProducer:
             metadata_max_age_ms=30_000,
         )
         try:
-            await producer.start()
+            await start_client(producer)
         except BaseException as error:
             await producer.stop()
             if isinstance(error, KafkaError | OSError):

@@ -8,6 +8,7 @@ from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 from aiokafka.errors import KafkaError, TopicAlreadyExistsError, for_code
 
 from libs.chassis.errors import Unavailable
+from libs.chassis.events.starting import start_client
 
 TABLES = "eastwind.tables.v1"
 HANDS = "eastwind.hands.v1"
@@ -60,7 +61,7 @@ async def ensure_topics(
     timeout_ms = int(timeout_s * 1000)
     admin = AIOKafkaAdminClient(bootstrap_servers=list(bootstrap), request_timeout_ms=timeout_ms)
     try:
-        await admin.start()
+        await start_client(admin)
         response = await admin.create_topics(
             [
                 NewTopic(
