@@ -14,6 +14,11 @@ PYTEST_ARGS ?=
 PYTEST_WORKERS ?= 2
 PRODUCTION_TESTS ?= tests/service tests/faults
 LOCK_ARGS ?=
+# Tools that are built once for all clones of this user.
+TOOLS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/eastwind/tools
+HELM_VERSION := v3.22.0
+OUR_HELM := $(TOOLS)/helm-$(HELM_VERSION)/helm
+HELM ?= $(OUR_HELM)
 BENCH ?= $(patsubst tests/load/bench_%.py,%,$(wildcard tests/load/bench_*.py))
 BENCH_ARGS ?=
 
@@ -49,7 +54,7 @@ run: setup ## start everything on this machine and print the address to open
 
 .PHONY: test
 test: setup ## run all tests (PYTEST_ARGS="-k kong" for a part)
-	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadfile -m "not load and not cluster and not telemetry" $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadfile -m "not load and not cluster and not telemetry and not helm" $(PYTEST_ARGS)
 	cd $(WEB) && npm test
 
 .PHONY: faults
@@ -68,6 +73,14 @@ kafka: setup kafka-setup ## start Apache Kafka on this machine; Ctrl-C ends it (
 .PHONY: kafka-setup
 kafka-setup: $(KAFKA_STAMP) ## bring Java and the jars of Apache Kafka; asks for Maven
 	@$(BIN)/python -m deploy.kafka fetch >/dev/null
+
+.PHONY: helm-test
+helm-test: setup $(filter $(OUR_HELM),$(HELM)) ## render the chart with a real helm and check every object (HELM=… for your own)
+	HELM=$(HELM) $(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadfile -m helm $(PYTEST_ARGS) tests/helm
+
+.PHONY: chart
+chart: $(PROJECT_STAMP) ## write what the chart takes from elsewhere: dashboards, rules, and the tables of its README
+	$(BIN)/python -m helm.generated
 
 .PHONY: lint
 lint: setup ## check style, formatting, import rules, contracts and the browser client
@@ -142,6 +155,14 @@ $(BENCH_STAMP): $(DEPS_STAMP)
 $(PROJECT_STAMP): $(DEPS_STAMP)
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-build-isolation --no-deps --offline -e .
 	@rm -f .venv/.stamps/project-* && touch $@
+
+# The version says which Kubernetes it renders for when it is not told: a plain build of the module says 1.20.
+$(OUR_HELM):
+	@command -v go >/dev/null || { echo "helm-test builds helm with Go 1.24 or newer, and there is none; or say HELM=/path/to/helm"; exit 1; }
+	@mkdir -p $(@D)
+	CGO_ENABLED=0 GOBIN=$(@D) go install -trimpath -ldflags "-s -w \
+		-X helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor=1 -X helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor=34 \
+		-X helm.sh/helm/v3/internal/version.version=$(HELM_VERSION)" helm.sh/helm/v3/cmd/helm@$(HELM_VERSION)
 
 # Made aside and moved into place, so that nobody imports half of it.
 $(PYTHON_PROTOS_STAMP): $(DEPS_STAMP)

@@ -13,6 +13,8 @@ from urllib.parse import quote
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from libs.chassis.brokers import BrokerLogin, Brokers
+
 PREFIX = "EASTWIND_"
 
 Addresses = Annotated[tuple[str, ...], NoDecode]
@@ -38,6 +40,13 @@ class ServiceSettings(BaseSettings):
     redis_password: SecretStr = SecretStr("")
     kafka_bootstrap: Addresses = ("127.0.0.1:9092",)
     kafka_idempotent: bool = Field(default=True, description="the broker can do idempotent producers")
+    kafka_security: str = Field(default="PLAINTEXT", pattern="^(SASL_)?(PLAINTEXT|SSL)$")
+    kafka_sasl_mechanism: str = Field(default="SCRAM-SHA-512", pattern="^(PLAIN|SCRAM-SHA-256|SCRAM-SHA-512)$")
+    kafka_username: str = ""
+    kafka_password: SecretStr = SecretStr("")
+    kafka_authority: str = Field(
+        default="", description="path of the PEM certificate that brokers are checked against; '' means the system's"
+    )
     kafka_session_timeout_s: float = Field(
         default=10.0, ge=0.5, le=300, description="a consumer that is silent for so long loses its partitions"
     )
@@ -97,6 +106,15 @@ class ServiceSettings(BaseSettings):
             if user or password.get_secret_value():
                 url = with_credentials(getattr(self, field), user, password.get_secret_value())
                 object.__setattr__(self, field, url)
+        if self.kafka_security != "PLAINTEXT":
+            login = BrokerLogin(
+                self.kafka_security,
+                self.kafka_sasl_mechanism,
+                self.kafka_username,
+                self.kafka_password.get_secret_value(),
+                self.kafka_authority,
+            )
+            object.__setattr__(self, "kafka_bootstrap", Brokers(self.kafka_bootstrap, login))
         return self
 
     @field_validator("log_level")

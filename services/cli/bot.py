@@ -40,6 +40,7 @@ ADVICE: Final = {
 
 @click.command()
 @click.option("--url", default=DEFAULT_URL, show_default=True, help="Address of the server, as a browser opens it.")
+@click.option("--origin", default="", help="Origin of its socket, where the server allows others than its own address.")
 @click.option("--name", default="", help="Name of the player; without one the server chooses.")
 @click.option(
     "--level", default="medium", show_default=True, type=click.Choice(list(LEVELS)), help="How well it plays."
@@ -54,6 +55,7 @@ ADVICE: Final = {
 @click.option("--hands", default=1, show_default=True, type=click.IntRange(1), help="Hands to play before it leaves.")
 def bot(
     url: str,
+    origin: str,
     name: str,
     level: str,
     ruleset: str,
@@ -83,7 +85,7 @@ def bot(
         raise click.UsageError("whether a table is rated was decided when it was made; --rated goes with a new one.")
     seeking = _Seeking(ruleset, speed, join, code, quick_play, rated)
     try:
-        asyncio.run(_play(url, name, LEVELS[level], seeking, hands))
+        asyncio.run(_play(url, origin, name, LEVELS[level], seeking, hands))
     except EdgeUnreachableError as error:
         sys.exit(f"{error}\nStart one with `eastwind run`, or name another with --url.")
     except EdgeRefusedError as error:
@@ -132,10 +134,10 @@ class _Seeking:
         return made.table_id
 
 
-async def _play(url: str, name: str, level: int, seeking: _Seeking, hands: int) -> None:
+async def _play(url: str, origin: str, name: str, level: int, seeking: _Seeking, hands: int) -> None:
     async with aiohttp.ClientSession() as http:
         calls = EdgeCalls(url, http)
-        client = EdgeClient(calls, await calls.register_guest(name), http)
+        client = EdgeClient(calls, await calls.register_guest(name), http, origin=origin)
         try:
             await client.start()
             click.echo(f"{client.session.name} is at {calls.base_url}.")

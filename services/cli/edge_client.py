@@ -116,7 +116,8 @@ class WatchedTable:
 class EdgeClient:
     """A signed-in player on one socket. ``start`` before anything else, ``close`` at the end.
 
-    ``on_frame`` is called with every frame of the server, as it came.
+    ``on_frame`` is called with every frame of the server, as it came; ``origin`` is the page that the socket says it
+    belongs to, the server's own if there is none.
     """
 
     def __init__(
@@ -126,6 +127,7 @@ class EdgeClient:
         http: aiohttp.ClientSession,
         *,
         on_frame: Callable[[bytes], None] | None = None,
+        origin: str = "",
     ) -> None:
         self.calls = calls
         self.session = session
@@ -135,6 +137,7 @@ class EdgeClient:
         self.problems: deque[frames_pb2.Problem] = deque(maxlen=REMEMBERED_RATINGS)
         self._http = http
         self._on_frame = on_frame
+        self._origin = origin or calls.base_url
         self._tables: dict[str, WatchedTable] = {}
         self._unanswered: dict[str, tuple[frames_pb2.ClientFrame, asyncio.Future[frames_pb2.CommandAnswer]]] = {}
         self._queue: tuple[matchmaking_pb2.EnterQueueRequest, asyncio.Future[str]] | None = None
@@ -249,7 +252,7 @@ class EdgeClient:
                 return await self._http.ws_connect(
                     f"{base}/ws",
                     protocols=(SUBPROTOCOL,),
-                    headers={"Origin": base},
+                    headers={"Origin": self._origin},
                     autoping=True,
                     max_msg_size=_MOST_MESSAGE_BYTES,
                 )

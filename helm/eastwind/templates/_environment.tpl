@@ -22,6 +22,9 @@
 {{ include "eastwind.variable" (dict "name" "EASTWIND_DATABASE_URL" "value" $url) }}
 {{ include "eastwind.secretVariable" (dict "name" "EASTWIND_DATABASE_USERNAME" "secret" $secret "key" $postgresql.usernameKey) }}
 {{ include "eastwind.secretVariable" (dict "name" "EASTWIND_DATABASE_PASSWORD" "secret" $secret "key" $postgresql.passwordKey) }}
+{{- if $postgresql.authoritySecret }}
+{{ include "eastwind.variable" (dict "name" "PGSSLROOTCERT" "value" "/etc/eastwind/postgresql/ca.crt") }}
+{{- end }}
 {{- end -}}
 
 {{/* How a service reaches the brokers. Takes root. */}}

@@ -49,11 +49,35 @@ securityContext:
     sizeLimit: {{ .root.Values.tmpSizeLimit }}
 {{- end -}}
 
+{{/* Mounts of the certificates that brokers and databases are checked against. Takes root, kafka, database. */}}
+{{- define "eastwind.authorityMounts" -}}
+{{- if and .kafka .root.Values.kafka.authoritySecret }}
+- {name: kafka-authority, mountPath: /etc/eastwind/kafka, readOnly: true}
+{{- end }}
+{{- if and .database .root.Values.postgresql.authoritySecret }}
+- {name: postgresql-authority, mountPath: /etc/eastwind/postgresql, readOnly: true}
+{{- end }}
+{{- end -}}
+
+{{/* Their volumes. Takes root, kafka, database. */}}
+{{- define "eastwind.authorityVolumes" -}}
+{{- range $kind, $wanted := dict "kafka" .kafka "postgresql" .database }}
+{{- $values := index $.root.Values $kind }}
+{{- if and $wanted $values.authoritySecret }}
+- name: {{ $kind }}-authority
+  secret:
+    secretName: {{ $values.authoritySecret }}
+    defaultMode: 0440
+    items: [{key: {{ $values.authorityKey | quote }}, path: ca.crt}]
+{{- end }}
+{{- end }}
+{{- end -}}
+
 {{/* The pod of a service. Takes root, name, component, components. */}}
 {{- define "eastwind.pod" -}}
 {{- $root := .root -}}
 {{- $component := .component -}}
-{{- $kafkaAuthority := and $component.facts.kafka $root.Values.kafka.authoritySecret -}}
+{{- $outside := dict "root" $root "kafka" $component.facts.kafka "database" $component.facts.database -}}
 {{- $signing := and (eq .name "accounts") $root.Values.signingKey.existingSecret -}}
 metadata:
   labels:
@@ -129,11 +153,7 @@ spec:
           mountPath: /etc/eastwind/tls
           readOnly: true
         {{- end }}
-        {{- if $kafkaAuthority }}
-        - name: kafka-authority
-          mountPath: /etc/eastwind/kafka
-          readOnly: true
-        {{- end }}
+        {{- include "eastwind.authorityMounts" $outside | nindent 8 }}
         {{- if $signing }}
         - name: signing-key
           mountPath: /etc/eastwind/signing
@@ -147,13 +167,7 @@ spec:
         secretName: {{ include "eastwind.certificateSecret" (dict "root" $root "name" .name) }}
         defaultMode: 0440
     {{- end }}
-    {{- if $kafkaAuthority }}
-    - name: kafka-authority
-      secret:
-        secretName: {{ $root.Values.kafka.authoritySecret }}
-        defaultMode: 0440
-        items: [{key: {{ $root.Values.kafka.authorityKey | quote }}, path: ca.crt}]
-    {{- end }}
+    {{- include "eastwind.authorityVolumes" $outside | nindent 4 }}
     {{- if $signing }}
     - name: signing-key
       secret:

@@ -21,6 +21,7 @@ from aiokafka.errors import CommitFailedError, IllegalStateError, KafkaError
 from google.protobuf.message import DecodeError
 from opentelemetry import trace
 
+from libs.chassis.brokers import client_arguments
 from libs.chassis.database import is_retriable as database_is_retriable
 from libs.chassis.drain import TaskOwner
 from libs.chassis.errors import EastwindError, InvalidRequest, Unavailable
@@ -69,7 +70,7 @@ class EventConsumer:
         session_timeout_s: float = 10.0,
         max_backoff_s: float = 5.0,
     ) -> None:
-        self._bootstrap = list(bootstrap)
+        self._bootstrap = bootstrap
         self._group = group
         self._topics = tuple(topics)
         self._handler = handler
@@ -135,7 +136,7 @@ class EventConsumer:
     async def _session(self) -> None:
         """Consume with one client until it must be replaced or the consumer stops."""
         consumer = AIOKafkaConsumer(
-            bootstrap_servers=self._bootstrap,
+            **client_arguments(self._bootstrap),
             group_id=self._group,
             enable_auto_commit=False,
             auto_offset_reset="earliest",

@@ -11,6 +11,7 @@ from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.errors import KafkaError
 from opentelemetry import trace
 
+from libs.chassis.brokers import client_arguments
 from libs.chassis.drain import TaskOwner
 from libs.chassis.errors import Unavailable
 from libs.chassis.events.consumer import as_event
@@ -36,7 +37,7 @@ class EventFeed:
         handler: Callable[[EventRecord], None],
         telemetry: Telemetry,
     ) -> None:
-        self._bootstrap = list(bootstrap)
+        self._bootstrap = bootstrap
         self._topics = tuple(topics)
         self._handler = handler
         self._tasks = TaskOwner("event feed")
@@ -73,7 +74,7 @@ class EventFeed:
 
     async def _session(self) -> None:
         consumer = AIOKafkaConsumer(
-            bootstrap_servers=self._bootstrap, enable_auto_commit=False, metadata_max_age_ms=30_000
+            **client_arguments(self._bootstrap), enable_auto_commit=False, metadata_max_age_ms=30_000
         )
         try:
             async with asyncio.timeout(30):

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.errors import KafkaError
 
+from libs.chassis.brokers import client_arguments
 from libs.chassis.errors import Unavailable
 from libs.chassis.events.starting import start_client
 from libs.chassis.events.topics import BROKER, ensure_topics
@@ -35,7 +36,7 @@ async def broker_incarnation(bootstrap: Sequence[str], *, timeout_s: float = 10.
 
 
 async def _read_first(bootstrap: Sequence[str]) -> str:
-    consumer = AIOKafkaConsumer(bootstrap_servers=list(bootstrap), enable_auto_commit=False)
+    consumer = AIOKafkaConsumer(**client_arguments(bootstrap), enable_auto_commit=False)
     try:
         await start_client(consumer)
         consumer.assign([_PARTITION])
@@ -50,7 +51,7 @@ async def _read_first(bootstrap: Sequence[str]) -> str:
 
 
 async def _write_name(bootstrap: Sequence[str]) -> None:
-    producer = AIOKafkaProducer(bootstrap_servers=list(bootstrap), acks="all")
+    producer = AIOKafkaProducer(**client_arguments(bootstrap), acks="all")
     try:
         await start_client(producer)
         await producer.send_and_wait(TOPIC, secrets.token_hex(16).encode(), partition=0)

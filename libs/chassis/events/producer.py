@@ -11,6 +11,7 @@ from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaConnectionError, KafkaError, MessageSizeTooLargeError
 from opentelemetry import trace
 
+from libs.chassis.brokers import client_arguments
 from libs.chassis.errors import InvalidRequest, Unavailable
 from libs.chassis.events.record import EVENT_ID, TRACE_PARENT
 from libs.chassis.events.starting import start_client
@@ -41,7 +42,7 @@ class EventProducer:
         linger_ms: int = 2,
         request_timeout_s: float = 10.0,
     ) -> None:
-        self._bootstrap = list(bootstrap)
+        self._bootstrap = bootstrap
         self._idempotent = idempotent
         self._linger_ms = linger_ms
         self._request_timeout_s = request_timeout_s
@@ -154,7 +155,7 @@ class EventProducer:
         if self._closed.is_set():
             raise Unavailable("the producer is closed")
         producer = AIOKafkaProducer(
-            bootstrap_servers=self._bootstrap,
+            **client_arguments(self._bootstrap),
             acks="all",
             enable_idempotence=self._idempotent,
             linger_ms=self._linger_ms,

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 from aiokafka.errors import KafkaError, TopicAlreadyExistsError, for_code
 
+from libs.chassis.brokers import client_arguments
 from libs.chassis.errors import Unavailable
 from libs.chassis.events.starting import start_client
 
@@ -59,7 +60,7 @@ async def ensure_topics(
     create topics.
     """
     timeout_ms = int(timeout_s * 1000)
-    admin = AIOKafkaAdminClient(bootstrap_servers=list(bootstrap), request_timeout_ms=timeout_ms)
+    admin = AIOKafkaAdminClient(**client_arguments(bootstrap), request_timeout_ms=timeout_ms)
     try:
         await start_client(admin)
         response = await admin.create_topics(

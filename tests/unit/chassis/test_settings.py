@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ssl
 import subprocess
 import sys
 
 import pytest
 from pydantic import Field
 
+from libs.chassis.brokers import client_arguments
 from libs.chassis.multiplexed import Address
 from libs.chassis.settings import ServiceSettings, SettingsError, read
 
@@ -78,3 +80,21 @@ def test_credentials_of_their_own_go_into_the_addresses_whatever_characters_they
     assert Address.parse(settings.redis_url).password == "p@ss/w:rd %"
     assert settings.redis_url.startswith("rediss://:p%40ss")
     assert settings.database_url == "postgresql://eastwind:%231@db:5432/ratings?ssl=require"
+
+
+def test_the_log_in_to_the_brokers_goes_wherever_their_addresses_go() -> None:
+    settings = read(
+        Example,
+        kafka_bootstrap=("broker:9093",),
+        kafka_security="SASL_SSL",
+        kafka_username="eastwind",
+        kafka_password="very secret",
+    )
+    arguments = client_arguments(settings.kafka_bootstrap)
+    assert arguments["bootstrap_servers"] == ["broker:9093"]
+    assert arguments["security_protocol"] == "SASL_SSL"
+    assert arguments["sasl_mechanism"] == "SCRAM-SHA-512"
+    assert (arguments["sasl_plain_username"], arguments["sasl_plain_password"]) == ("eastwind", "very secret")
+    assert arguments["ssl_context"].verify_mode is ssl.CERT_REQUIRED
+    assert "very secret" not in repr(settings)
+    assert client_arguments(read(Example).kafka_bootstrap) == {"bootstrap_servers": ["127.0.0.1:9092"]}
