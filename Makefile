@@ -14,6 +14,13 @@ PYTEST_ARGS ?=
 PYTEST_WORKERS ?= 2
 PRODUCTION_TESTS ?= tests/service tests/faults
 LOCK_ARGS ?=
+# `make images`. BASE_IMAGE is any Linux with that Python and a C library as new as Debian 12's.
+BUILDER ?= $(shell command -v docker || command -v buildah || echo docker)
+BASE_IMAGE ?= python:3.11-slim-bookworm
+IMAGE_PYTHON ?= 3.11
+IMAGE_MACHINE ?= $(shell uname -m | sed s/arm64/aarch64/)
+IMAGE ?= localhost/eastwind
+IMAGE_TAG ?= $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 # Tools that are built once for all clones of this user.
 TOOLS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/eastwind/tools
 HELM_VERSION := v3.22.0
@@ -81,6 +88,13 @@ helm-test: setup $(filter $(OUR_HELM),$(HELM)) ## render the chart with a real h
 .PHONY: chart
 chart: $(PROJECT_STAMP) ## write what the chart takes from elsewhere: dashboards, rules, and the tables of its README
 	$(BIN)/python -m helm.generated
+
+.PHONY: images
+images: setup ## build the image of all services (BASE_IMAGE=… for another base, BUILDER=buildah); see deploy/docker
+	$(BIN)/python -m deploy.docker.context --python $(IMAGE_PYTHON) --machine $(IMAGE_MACHINE)
+	$(BUILDER) build --build-arg BASE_IMAGE=$(BASE_IMAGE) --build-arg VERSION=$(IMAGE_TAG) \
+		--build-arg REVISION=$$(git rev-parse HEAD 2>/dev/null || echo unknown) \
+		--tag $(IMAGE):$(IMAGE_TAG) --file deploy/docker/Dockerfile .build/image
 
 .PHONY: lint
 lint: setup ## check style, formatting, import rules, contracts and the browser client
