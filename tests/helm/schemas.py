@@ -29,10 +29,7 @@ def _closed(required: Mapping[str, Any], optional: Mapping[str, Any] | None = No
     }
 
 
-_RELABELING: Final = _closed(
-    {"targetLabel": _TEXT},
-    {"sourceLabels": {"type": "array", "items": _TEXT}, "regex": _TEXT, "replacement": _TEXT, "action": _TEXT},
-)
+_RELABELING: Final = _closed({"action": {"enum": ["labeldrop", "labelkeep"]}, "regex": _TEXT})
 CUSTOM: Final[Mapping[str, Any]] = {
     "monitoring.coreos.com/v1/ServiceMonitor": _closed(
         {

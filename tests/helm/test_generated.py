@@ -80,3 +80,5 @@ def test_every_metrics_port_is_read(chart: Chart) -> None:
     assert sorted(found) == sorted(yaml.safe_load((CHART / "files" / "components.yaml").read_text()))
     (endpoint,) = monitor["endpoints"]
     assert (endpoint["port"], endpoint["path"]) == ("http", "/metrics")
+    # Alerts tell services apart by a label of ours that the operator would set, too.
+    assert endpoint["relabelings"] == [{"action": "labeldrop", "regex": "service"}]

@@ -195,7 +195,7 @@ def test_c117_a_service_is_headless_and_called_by_a_name_that_gives_all_copies(c
     for caller in FACTS[service]["callers"]:
         address = rendered.environment(caller)[f"EASTWIND_{service.upper()}_ADDRESS"]
         assert address == f"dns:///ew-eastwind-{service}.{NAMESPACE}.svc.cluster.local:50051"
-    assert int(rendered.environment(service)["EASTWIND_GRPC_CONNECTION_AGE_S"]) <= 60
+    assert settings_of(service).model_fields["grpc_connection_age_s"].default <= 60
 
 
 def test_c117_an_update_adds_before_it_takes_away(chart: Chart) -> None:

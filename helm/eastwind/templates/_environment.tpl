@@ -79,7 +79,6 @@
 {{ include "eastwind.variable" (dict "name" "EASTWIND_HOST" "value" "0.0.0.0") }}
 {{ include "eastwind.variable" (dict "name" "EASTWIND_GRPC_PORT" "value" "50051") }}
 {{ include "eastwind.variable" (dict "name" "EASTWIND_HTTP_PORT" "value" "8080") }}
-{{ include "eastwind.variable" (dict "name" "EASTWIND_GRPC_CONNECTION_AGE_S" "value" "30") }}
 {{ include "eastwind.variable" (dict "name" "EASTWIND_DRAIN_GRACE_S" "value" .component.drain.graceSeconds) }}
 {{ include "eastwind.variable" (dict "name" "EASTWIND_LOG_LEVEL" "value" $root.Values.telemetry.logLevel) }}
 {{ include "eastwind.variable" (dict "name" "EASTWIND_LOG_FORMAT" "value" "json") }}
