@@ -61,7 +61,7 @@ run: setup ## start everything on this machine and print the address to open
 
 .PHONY: test
 test: setup ## run all tests (PYTEST_ARGS="-k kong" for a part)
-	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadfile -m "not load and not cluster and not telemetry and not helm" $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadfile -m "not load and not cluster and not telemetry and not helm and not image" $(PYTEST_ARGS)
 	cd $(WEB) && npm test
 
 .PHONY: faults
@@ -95,6 +95,10 @@ images: setup ## build the image of all services (BASE_IMAGE=… for another bas
 	$(BUILDER) build --build-arg BASE_IMAGE=$(BASE_IMAGE) --build-arg VERSION=$(IMAGE_TAG) \
 		--build-arg REVISION=$$(git rev-parse HEAD 2>/dev/null || echo unknown) \
 		--tag $(IMAGE):$(IMAGE_TAG) --file deploy/docker/Dockerfile .build/image
+
+.PHONY: image-test
+image-test: setup ## run every service in the image that `make images` built, read-only and without rights
+	BUILDER=$(BUILDER) IMAGE=$(IMAGE):$(IMAGE_TAG) $(BIN)/python -m pytest -n 0 -m image $(PYTEST_ARGS) tests/image
 
 .PHONY: lint
 lint: setup ## check style, formatting, import rules, contracts and the browser client
