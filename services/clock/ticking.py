@@ -22,7 +22,7 @@ from libs.chassis.clocks import Clock
 from libs.chassis.drain import TaskOwner
 from libs.chassis.errors import EastwindError, TableUnknown, Unavailable
 from libs.chassis.routing import TableRouter
-from libs.chassis.table_store import ALL_BUCKETS, DeadlineIndex, DueClaim, WorkerInfo
+from libs.chassis.table_store import DeadlineIndex, DueClaim, WorkerInfo
 from libs.chassis.telemetry import Metrics
 from libs.chassis.telemetry_contract import metrics as contract
 from services.clock.lateness import Lateness
@@ -31,8 +31,6 @@ from services.clock.settings import ClockSettings
 TICK_TIMEOUT_S: Final = 1.0
 COUNT_EVERY_S: Final = 5.0
 _TRIES: Final = 3
-BUCKETS_ON: Final = 97
-"""How far the first bucket of a look moves on; it has no factor in common with their number, so each comes first."""
 _log = structlog.get_logger(__name__)
 
 
@@ -65,18 +63,14 @@ class Ticker:
     async def run(self) -> None:
         """Look, tick, sleep, until cancelled."""
         settings = self._settings
-        first = 0
         while True:
             try:
                 batch = await self._index.claim_due(
                     self._clock.now_ms(),
-                    # Each look begins elsewhere, so that none of the buckets comes last when more is due than it takes.
-                    buckets=[*ALL_BUCKETS[first:], *ALL_BUCKETS[:first]],
                     limit=settings.clock_batch,
                     visibility_ms=settings.clock_visibility_ms,
                 )
                 self.reaches_store = True
-                first = (first + BUCKETS_ON) % len(ALL_BUCKETS)
             except Unavailable as error:
                 self.reaches_store = False
                 _log.warning("deadlines cannot be read", error=str(error))

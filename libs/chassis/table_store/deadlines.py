@@ -14,6 +14,8 @@ from libs.chassis.table_store.values import DueClaim
 _CLAIM_DUE = script("claim_due")
 _COUNT_DUE = script("count_due")
 ALL_BUCKETS = range(BUCKETS)
+_BUCKETS_ON = 97
+"""How far the first bucket of a look moves on: it shares no factor with their number, so that each comes first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,7 @@ class DeadlineIndex:
     def __init__(self, client: RedisClient, *, deadline_s: float = 2.0) -> None:
         self._client = client
         self._deadline_s = deadline_s
+        self._looks = 0
 
     async def claim_due(
         self,
@@ -45,7 +48,11 @@ class DeadlineIndex:
         append (or `TableStore.set_due`) replaced or cleared it, which always wins. `limit` bounds each group of buckets
         that one script may touch: all of them on a single server, one bucket in a cluster.
         """
-        due_keys = {BucketKeys(bucket).due: BucketKeys(bucket).claimed for bucket in buckets}
+        # Each look begins at another bucket, so that none comes last again and again while more is due than it takes.
+        wanted = list(buckets)
+        first = self._looks * _BUCKETS_ON % max(1, len(wanted))
+        self._looks += 1
+        due_keys = {BucketKeys(bucket).due: BucketKeys(bucket).claimed for bucket in wanted[first:] + wanted[:first]}
         replies = await asyncio.gather(
             *(
                 self._client.run(

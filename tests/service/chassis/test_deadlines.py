@@ -66,3 +66,17 @@ async def test_the_soonest_deadline_of_all_buckets_is_told(store: TableStore, cl
         await store.create(f"t{number}", WORKER, b"made", due_ms=due)
     batch = await DeadlineIndex(client).claim_due(100)
     assert (batch.claims, batch.next_due_ms) == ((), 300)
+
+
+async def test_tables_that_come_back_again_and_again_hold_nobody_up(store: TableStore, client: RedisClient) -> None:
+    index = DeadlineIndex(client)
+    for number in range(12):
+        await store.create(f"failing-{number}", WORKER, b"made", due_ms=0)
+    await store.create("well", WORKER, b"made", due_ms=50)
+    seen: list[str] = []
+    for look in range(6):
+        # Nobody resolves what was taken, and at each look as much is due as three looks can take.
+        batch = await index.claim_due(100 + 40 * look, limit=4, visibility_ms=100)
+        seen += [claim.table_id for claim in batch.claims]
+    assert "well" in seen
+    assert len(set(seen)) == 13, "each had its turn"
