@@ -37,6 +37,8 @@ class Writer:
         self._worker = worker
         self._on_outbox = on_outbox
         self._seconds = metrics.histogram(contract.APPEND) if metrics is not None else None
+        # Looked up once: the others are rare.
+        self._done = self._seconds.labels("done") if self._seconds is not None else None
 
     async def append(
         self,
@@ -70,8 +72,9 @@ class Writer:
             outcome = error.reason.lower()
             raise
         finally:
-            if self._seconds is not None:
-                self._seconds.labels(outcome).observe(time.perf_counter() - started)
+            if self._seconds is not None and self._done is not None:
+                seconds = self._done if outcome == "done" else self._seconds.labels(outcome)
+                seconds.observe(time.perf_counter() - started)
         if outbox and self._on_outbox is not None:
             self._on_outbox(bucket_of(table_id))
         return sequence
