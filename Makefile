@@ -119,6 +119,10 @@ telemetry-docs: $(PROJECT_STAMP) ## write the page of metrics, the SLO rules and
 	$(BIN)/python -m deploy.prometheus.objectives deploy/prometheus/rules/slo.yaml
 	$(BIN)/python -m deploy.grafana.boards deploy/grafana/dashboards
 
+.PHONY: telemetry-pictures
+telemetry-pictures: setup ## draw the dashboards in deploy/docs/dashboards from a Prometheus that scrapes a stack under play
+	EASTWIND_PICTURES=deploy/docs/dashboards $(BIN)/python -m pytest -n 0 -m telemetry tests/telemetry/test_prometheus.py
+
 .PHONY: telemetry-test
 telemetry-test: setup ## test alerts with promtool, and every query against a Prometheus that scrapes a stack under play
 	$(BIN)/python -m pytest -n 0 -m telemetry $(PYTEST_ARGS) tests/telemetry

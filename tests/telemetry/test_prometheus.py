@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
+import time
 from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import aiohttp
 import pytest
 import pytest_asyncio
 
+from deploy.grafana.panels import BOARDS
 from eastwind.edge.v1 import frames_pb2
 from eastwind.table.v1 import table_service_pb2 as table_pb2
 from eastwind.table.v1 import view_pb2
@@ -30,6 +35,7 @@ from tests.service.fleet import (
     start_fleet,  # noqa: F401
 )
 from tests.service.telemetry.receiver import Receiver
+from tests.telemetry.draw import board_svg
 from tests.telemetry.files import Asked, alerts, panels
 from tests.telemetry.prometheus import Prometheus, scraping
 
@@ -52,8 +58,11 @@ async def house(start_fleet: StartFleet) -> AsyncIterator[House]:  # noqa: F811
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def prometheus(house: House, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Prometheus]:
+async def prometheus(
+    house: House, started_s: float, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Prometheus]:
     """Prometheus, once it has seen every process; people play from then on."""
+    assert started_s
     targets = {name: [each.http_address for each in copies] for name, copies in house.fleet.services.items()}
     async with scraping(targets, tmp_path_factory.mktemp("prometheus")) as prometheus:
         await prometheus.until("sum(up)", sum(map(len, targets.values())), PATIENCE_S)
@@ -149,3 +158,24 @@ async def test_latencies_lead_to_traces(prometheus: Prometheus) -> None:
             if any(exemplar["labels"]["trace_id"] for each in found for exemplar in each["exemplars"]):
                 return
             await asyncio.sleep(1.0)
+
+
+async def test_every_dashboard_can_be_drawn(
+    prometheus: Prometheus, started_s: float, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    asked = panels()
+    assert await _empty(prometheus, asked, [each.expr for each in asked]) == []
+    folder = Path(os.environ.get("EASTWIND_PICTURES") or tmp_path_factory.mktemp("pictures"))
+    for board in BOARDS:
+        picture = await board_svg(prometheus, board, started_s, time.time())
+        drawn = ET.fromstring(picture)
+        lines = [len(panel.findall("{*}polyline")) for panel in drawn.findall("{*}g")]
+        assert len(lines) == len(board.panels)
+        assert all(lines), board.name
+        (folder / f"{board.name}.svg").write_text(picture)
+
+
+@pytest.fixture(scope="module")
+def started_s() -> float:
+    """When the module began, unix seconds."""
+    return time.time()

@@ -23,7 +23,7 @@ async def families(http: aiohttp.ClientSession, address: str) -> dict[str, Famil
         assert answer.content_type == "application/openmetrics-text"
         text = await answer.text()
     found = {}
-    for family in text_string_to_metric_families(text):
+    for family in text_string_to_metric_families(text):  # type: ignore[no-untyped-call]
         ending = {"counter": "_total", "info": "_info"}.get(family.type, "")
         if not family.name.startswith(FOREIGN):
             found[family.name + ending] = family

@@ -35,7 +35,7 @@ class Receiver(trace_service_pb2_grpc.TraceServiceServicer):
         self._came = asyncio.Event()
 
     async def start(self) -> str:
-        trace_service_pb2_grpc.add_TraceServiceServicer_to_server(self, self._server)
+        trace_service_pb2_grpc.add_TraceServiceServicer_to_server(self, self._server)  # type: ignore[no-untyped-call]
         port = self._server.add_insecure_port(f"{LOOPBACK}:0")
         await self._server.start()
         return f"http://{LOOPBACK}:{port}"
