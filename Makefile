@@ -118,6 +118,7 @@ telemetry-docs: $(PROJECT_STAMP) ## write the page of metrics, the SLO rules and
 	$(BIN)/python -m libs.chassis.telemetry_contract.page deploy/docs/metrics.md
 	$(BIN)/python -m deploy.prometheus.objectives deploy/prometheus/rules/slo.yaml
 	$(BIN)/python -m deploy.grafana.boards deploy/grafana/dashboards
+	$(BIN)/python -m helm.generated
 
 .PHONY: telemetry-pictures
 telemetry-pictures: setup ## draw the dashboards in deploy/docs/dashboards from a Prometheus that scrapes a stack under play
