@@ -13,6 +13,7 @@ import click
 from libs.chassis.database_upkeep import migrate_when_there
 from libs.chassis.errors import Unavailable
 from libs.chassis.events import ensure_topics
+from libs.chassis.events.topics import AS_THE_BROKER_LIKES
 from libs.chassis.logs import configure
 from libs.chassis.settings import ServiceSettings, load
 
@@ -26,13 +27,9 @@ _RETRY_S: Final = 1.0
 @click.argument("part", type=click.Choice([*DATABASES, TOPICS]))
 @click.option("--wait", "wait_s", default=120.0, show_default=True, help="Seconds to wait for database or brokers.")
 @click.option(
-    "--replication",
-    default=1,
-    show_default=True,
-    type=click.IntRange(1),
-    help="Copies of each new partition.",
+    "--replication", type=click.IntRange(1), help="Copies of each new partition.  [default: the broker's own]"
 )
-def migrate(part: str, wait_s: float, replication: int) -> None:
+def migrate(part: str, wait_s: float, replication: int | None) -> None:
     """Bring the schema of a service's database up to date, or create the topics that are missing.
 
     Where they are is told by EASTWIND_DATABASE_URL or EASTWIND_KAFKA_BOOTSTRAP, as to the services. What is already
@@ -40,7 +37,11 @@ def migrate(part: str, wait_s: float, replication: int) -> None:
     """
     configure(service="migrate", level="info", form="auto")
     settings = load(ServiceSettings)
-    work = _create_topics(settings, wait_s, replication) if part == TOPICS else _migrate(settings, part, wait_s)
+    work = (
+        _create_topics(settings, wait_s, replication or AS_THE_BROKER_LIKES)
+        if part == TOPICS
+        else _migrate(settings, part, wait_s)
+    )
     try:
         click.echo(asyncio.run(work))
     except Unavailable as error:

@@ -1,0 +1,126 @@
+"""Calls between services over mutual TLS, with certificates made for the test."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+from google.protobuf.wrappers_pb2 import StringValue
+
+from libs.chassis.auth import ANY_SERVICE
+from libs.chassis.channels import Channels
+from libs.chassis.errors import EastwindError
+from libs.chassis.server import GrpcServer
+from libs.chassis.settings import ServiceSettings, read
+from libs.chassis.telemetry import Telemetry
+from tests.service.chassis.echo import ALL, Echo, EchoStub, add_echo
+
+KEY = "a key that all services share"
+WORKERS = "eastwind-table"
+
+
+class Authority:
+    """Signs certificates into a folder."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self._folder = folder
+        self._key = ec.generate_private_key(ec.SECP256R1())
+        self._name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+        self.path = folder / f"{name}.crt"
+        constraints = x509.BasicConstraints(ca=True, path_length=0)
+        certificate = self._builder(self._name, self._key).add_extension(constraints, critical=True)
+        self._write(self.path, certificate)
+
+    def sign(self, file: str, *names: str) -> dict[str, str]:
+        """The fields of settings with a certificate for these names and this authority."""
+        key = ec.generate_private_key(ec.SECP256R1())
+        alternatives: list[x509.GeneralName] = [
+            x509.IPAddress(ipaddress.ip_address(name)) if name[0].isdigit() else x509.DNSName(name) for name in names
+        ]
+        subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, file)])
+        builder = self._builder(subject, key).add_extension(x509.SubjectAlternativeName(alternatives), critical=False)
+        self._write(self._folder / f"{file}.crt", builder)
+        (self._folder / f"{file}.key").write_bytes(
+            key.private_bytes(
+                serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+            )
+        )
+        return {
+            "tls_certificate": str(self._folder / f"{file}.crt"),
+            "tls_key": str(self._folder / f"{file}.key"),
+            "tls_authority": str(self.path),
+        }
+
+    def _builder(self, subject: x509.Name, key: ec.EllipticCurvePrivateKey) -> x509.CertificateBuilder:
+        now = datetime.now(UTC)
+        return (
+            x509.CertificateBuilder()
+            .subject_name(subject)
+            .issuer_name(self._name)
+            .public_key(key.public_key())
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(now - timedelta(hours=1))
+            .not_valid_after(now + timedelta(hours=1))
+        )
+
+    def _write(self, path: Path, builder: x509.CertificateBuilder) -> None:
+        path.write_bytes(builder.sign(self._key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
+
+
+@pytest.fixture
+def authority(tmp_path: Path) -> Authority:
+    return Authority(tmp_path, "authority")
+
+
+@pytest_asyncio.fixture
+async def worker(authority: Authority) -> AsyncIterator[GrpcServer]:
+    """A server whose certificate names the table workers, and not its address."""
+    settings = read(ServiceSettings, service_key=KEY, **authority.sign("worker", WORKERS))
+    server = GrpcServer(settings, Telemetry("table"), allow={method: {ANY_SERVICE} for method in ALL})
+    server.add(add_echo, Echo())
+    await server.start()
+    yield server
+    await server.stop(0)
+
+
+async def say(server: GrpcServer, **fields: Any) -> str:
+    """Call the worker by its address with a client of these settings."""
+    channels = Channels("gateway", read(ServiceSettings, service_key=KEY, **fields), Telemetry("gateway"))
+    try:
+        answer = await EchoStub(channels.at(server.address)).Who(StringValue(value="service"), timeout=30)
+        return str(answer.value)
+    finally:
+        await channels.close()
+
+
+async def test_a_worker_is_called_by_its_address_and_known_by_its_name(
+    worker: GrpcServer, authority: Authority
+) -> None:
+    assert await say(worker, tls_worker_name=WORKERS, **authority.sign("gateway", "eastwind-gateway")) == "gateway"
+
+
+async def test_a_worker_with_another_name_is_not_believed(worker: GrpcServer, authority: Authority) -> None:
+    with pytest.raises(EastwindError):
+        await say(worker, tls_worker_name="eastwind-bots", **authority.sign("gateway", "eastwind-gateway"))
+    with pytest.raises(EastwindError):
+        await say(worker, **authority.sign("gateway", "eastwind-gateway"))
+
+
+async def test_a_caller_without_a_certificate_of_ours_is_refused(
+    worker: GrpcServer, authority: Authority, tmp_path: Path
+) -> None:
+    with pytest.raises(EastwindError):
+        await say(worker)
+    stranger = Authority(tmp_path, "stranger").sign("stranger-gateway", "eastwind-gateway")
+    stranger["tls_authority"] = str(authority.path)
+    with pytest.raises(EastwindError):
+        await say(worker, tls_worker_name=WORKERS, **stranger)
