@@ -84,6 +84,7 @@
 {{ include "eastwind.variable" (dict "name" "EASTWIND_LOG_FORMAT" "value" "json") }}
 {{- with $root.Values.telemetry.otlp.endpoint }}
 {{ include "eastwind.variable" (dict "name" "EASTWIND_OTLP_ENDPOINT" "value" .) }}
+{{ include "eastwind.variable" (dict "name" "EASTWIND_TRACE_RATIO" "value" $root.Values.telemetry.otlp.ratio) }}
 {{- end }}
 {{ include "eastwind.secretVariable" (dict "name" "EASTWIND_SERVICE_KEY" "secret" $root.Values.serviceKey.existingSecret "key" $root.Values.serviceKey.key) }}
 {{- range $callee, $component := .components }}
