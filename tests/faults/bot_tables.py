@@ -75,6 +75,8 @@ class Experience:
     gaps: int = 0
     accepted: int = 0
     refused: int = 0
+    overtaken: int = 0
+    """Refusals because the decision was over: another seat's claim may end a window at any time."""
     retried: int = 0
     table_ends: int = 0
     timeouts: int = 0
@@ -317,7 +319,10 @@ class Client:
         del self.pending[answer.command_id]
         notes = self._tables.notes
         if reason:
-            self.experience.refused += 1
+            if reason == "STALE_DECISION":
+                self.experience.overtaken += 1
+            else:
+                self.experience.refused += 1
             self.closes[f"refused: {reason}"] += 1
             notes.refused.append(Refused(self.table_id, self.account_id, answer.command_id, reason, now))
         else:

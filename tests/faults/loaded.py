@@ -50,7 +50,8 @@ class LoadedPlatform:
     @classmethod
     def make(cls, data_dir: Path, figures: Figures) -> LoadedPlatform:
         """A platform that does not run yet."""
-        stack = BackingStack(data_dir, backing=BACKING, appendfsync="always", fsync=False)
+        # Without `fsync` PostgreSQL would also answer before a commit is written, and lose it when it is killed.
+        stack = BackingStack(data_dir, backing=BACKING, appendfsync="always", fsync=True)
         settings = {place: dict(fields) for place, fields in copy.deepcopy(dict(SETTINGS)).items()}
         return cls(stack, ProcessFleet(stack, settings=settings, copies=COPIES), settings, figures)
 

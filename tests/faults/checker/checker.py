@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -54,6 +54,8 @@ class Checker:
         self._databases = databases
         self._notes = notes
         self._compared: set[str] = set()
+        self._given_up: dict[str, set[str]] = {}
+        self._told: set[str] = set()
 
     async def follow(self) -> StoreHistory:
         """Read what the store wrote since the last time."""
@@ -61,7 +63,10 @@ class Checker:
         return self.history
 
     async def check(self) -> Report:
-        """Check everything that is settled by now, and wait for its records and ratings to arrive."""
+        """Check everything that is settled by now, and wait for its records and ratings to arrive.
+
+        A violation is reported once, by the first check that finds it.
+        """
         # First what was promised, then what there is: the file holds all that was acknowledged before it is read.
         acknowledged, refused = list(self._notes.acknowledged), list(self._notes.refused)
         discards = {table_id: set(seen) for table_id, seen in self._notes.discards.items()}
@@ -73,9 +78,9 @@ class Checker:
         found += comparing.unannounced_hands(history)
         hands = comparing.settled_hands(history)
         units = comparing.logged_units(history.tables.values())
-        found += await _missing("record", hands.keys(), self._databases.record_ids)
-        found += await _missing("rating", units.keys(), self._databases.rated_units)
-        found += await _missing("told change", units.keys(), self._databases.told_units)
+        found += await self._missing("record", hands.keys(), self._databases.record_ids)
+        found += await self._missing("rating", units.keys(), self._databases.rated_units)
+        found += await self._missing("told change", units.keys(), self._databases.told_units)
         fresh = await self._databases.record_ids() - self._compared
         records = await self._databases.records(fresh)
         ratings = await self._databases.ratings()
@@ -85,8 +90,10 @@ class Checker:
         found += comparing.ratings_against_log(comparing.logged_units(history.tables.values()), ratings)
         found += history.all_violations()
         self._compared |= fresh
+        news = tuple(each for each in dict.fromkeys(found) if each not in self._told)
+        self._told.update(news)
         return Report(
-            tuple(dict.fromkeys(found)),
+            news,
             len(acknowledged),
             history.appends,
             len(history.tables),
@@ -94,17 +101,16 @@ class Checker:
             len(units),
         )
 
-
-async def _missing(what: str, wanted: set[str] | frozenset[str], read: Callable[[], Awaitable[set[str]]]) -> list[str]:
-    """Wait until all that is wanted is there; returns what has not come in time."""
-    missing = set(wanted)
-    try:
-        async with asyncio.timeout(ARRIVAL_S):
-            while missing:
-                with contextlib.suppress(OSError, asyncpg.PostgresError, TimeoutError):
-                    missing -= await read()
-                if missing:
-                    await asyncio.sleep(0.25)
-    except TimeoutError:
-        pass
-    return [f"{what} of {each} never came" for each in sorted(missing)]
+    async def _missing(self, what: str, wanted: Set[str], read: Callable[[], Awaitable[set[str]]]) -> list[str]:
+        """Wait until all that is wanted is there; returns what has not come in time."""
+        given_up = self._given_up.setdefault(what, set())
+        missing = set(wanted) - given_up
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(ARRIVAL_S):
+                while missing:
+                    with contextlib.suppress(OSError, asyncpg.PostgresError):
+                        missing -= await read()
+                    if missing:
+                        await asyncio.sleep(0.25)
+        given_up |= missing
+        return [f"{what} of {each} never came" for each in sorted(missing)]
