@@ -98,6 +98,8 @@ class Client:
         self._socket: aiohttp.ClientWebSocketResponse | None = None
         self.pending: dict[str, tuple[table_service_pb2.TableCommand, int]] = {}
         self._asked: tuple[int, int] = (0, 0)
+        self._watching = False
+        """Whether this connection watches the table; commands for another one are refused."""
         self._timer: asyncio.TimerHandle | None = None
         self._decision = view_pb2.DecisionView()
         self.account_id = ""
@@ -151,7 +153,7 @@ class Client:
                     await self._read(self._socket)
             except (aiohttp.ClientError, OSError, TimeoutError) as error:
                 self.closes[type(error).__name__] += 1
-            self._socket = None
+            self._socket, self._watching = None, False
             self._edge += 1
             await asyncio.sleep(self._random.uniform(0.05, 0.25))
 
@@ -178,11 +180,12 @@ class Client:
     async def _watch(self) -> None:
         last = None if self.whole_wanted else self.sequence
         await self._send(watch_table=frames_pb2.WatchTable(table_id=self.table_id, last_sequence=last))
+        self._watching = True
         for command_id in tuple(self.pending):
             await self._send_pending(command_id)
 
     async def _send_pending(self, command_id: str) -> None:
-        if command_id in self.pending:
+        if self._watching and command_id in self.pending:
             command, _ = self.pending[command_id]
             await self._send(command=frames_pb2.CommandTable(table_id=self.table_id, command=command))
 
@@ -198,6 +201,7 @@ class Client:
             await self._watch()
         elif name == "table_ended":
             self.experience.table_ends += 1
+            self._watching = False
             self.closes[f"table ended: {reason_name(frame.table_ended.reason)}"] += 1
             asyncio.get_running_loop().call_later(0.2, lambda: self._tables.spawn(self._watch()))
         elif name == "problem":

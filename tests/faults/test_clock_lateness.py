@@ -77,7 +77,7 @@ async def share_in_time(urls: list[str]) -> tuple[int, float]:
         for url in urls:
             async with http.get(url) as answer:
                 for line in (await answer.text()).splitlines():
-                    if line.startswith(f'{name}_bucket{{le="{GOAL_S}"}}'):
+                    if line.startswith(f"{name}_bucket") and f'le="{GOAL_S}"' in line:
                         in_time += float(line.rpartition(" ")[2])
                     elif line.startswith(f"{name}_count"):
                         counted += float(line.rpartition(" ")[2])

@@ -245,8 +245,9 @@ async def test_c126_two_workers_are_replaced_and_no_client_sees_more_than_a_resy
         await loaded.tables.play_on()
         for seen in loaded.tables.experienced_since(before):
             assert (seen.connections, seen.table_ends, seen.refused, seen.timeouts) == (0, 0, 0, 0), seen
-            assert seen.wholes <= 1, seen
-            wholes.append(seen.wholes)
+            # The view comes whole, too, when a choice was overtaken by the claim of another seat.
+            assert seen.wholes <= 1 + seen.overtaken, seen
+            wholes.append(seen.wholes - seen.overtaken)
     await loaded.check()
     loaded.figures.add(
         "rolling restart of two workers: resyncs of a client and restart; closed sockets, refusals, timeouts",
