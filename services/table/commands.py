@@ -93,6 +93,9 @@ def _take_seat(
         seat: Seat = message.seat
     elif state.open_seats:
         seat = state.open_seats[0]
+    elif state.seat_of(occupant.account_id) is not None:
+        # A repeat of whoever took the last seat: the table is full, with this player.
+        raise RuleViolation(Reason.ALREADY_SEATED, "the account holds a seat here")
     else:
         raise RuleViolation(Reason.TABLE_FULL, "all seats are taken")
     return commands.TakeSeat(identity, given.now_ms, seat, occupant, given.server_seed)

@@ -75,6 +75,15 @@ async def test_a_table_may_be_joined_before_the_news_of_it_has_come(services: Ru
     assert (await refusal(services.player("x").join("no table id"))).reason == "INVALID_ARGUMENT"
 
 
+async def test_c120_who_took_the_last_seat_may_join_again(services: Running) -> None:
+    await services.start()
+    made = await services.player("host").create()
+    players = [services.player(name) for name in ("second", "third", "last")]
+    seats = [(await player.join(made.table_id)).seat for player in players]
+    assert [(await player.join(made.table_id)).seat for player in players] == seats
+    assert (await refusal(services.player("late").join(made.table_id))).reason == "TABLE_FULL"
+
+
 async def test_c120_a_repeated_request_is_the_same_table(services: Running) -> None:
     await services.start(replicas=2)
     host = services.player("host")
