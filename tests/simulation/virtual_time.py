@@ -1,0 +1,192 @@
+"""An event loop on virtual time, and the processes that live on it.
+
+Nothing waits: when no callback is ready, time jumps to the next timer. Every callback belongs to a process by its
+context, so that a process can stand still (none of its callbacks run, what comes in waits) or be gone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import enum
+import heapq
+from collections import deque
+from collections.abc import Awaitable, Callable, Coroutine
+from contextvars import Context, ContextVar, copy_context
+from typing import Any, Final
+
+EPOCH_MS: Final = 1_700_000_000_000
+"""The unix time in milliseconds at which every simulation begins."""
+MOST_CALLBACKS_AT_ONCE: Final = 1_000_000
+"""More callbacks than this without any passing of time are a busy loop."""
+
+TICK_S: Final = 1e-6
+"""The least time between two messages on one connection: timers of one moment fire in no particular order."""
+
+Connect = Callable[[Callable[[], asyncio.BaseProtocol]], Awaitable[tuple[asyncio.Transport, asyncio.BaseProtocol]]]
+
+
+class NothingHappensError(RuntimeError):
+    """No callback is ready and no timer is set: real code would wait for ever."""
+
+
+class BusyLoopError(RuntimeError):
+    """Callbacks follow each other without end while no time passes."""
+
+
+class Fate(enum.Enum):
+    """What a process does."""
+
+    RUNS = "runs"
+    STANDS_STILL = "stands still"
+    GONE = "gone"
+
+
+class Process:
+    """One simulated process: whose callbacks are run, kept for later, or never run again.
+
+    ``context`` belongs to its callbacks; whatever they start belongs to the process, too.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.fate = Fate.RUNS
+        self.kept: deque[asyncio.Handle] = deque()
+        self.context: Context = copy_context()
+        self.context.run(_PROCESS.set, self)
+
+    def __repr__(self) -> str:
+        return f"<{self.name} {self.fate.value}>"
+
+    @property
+    def runs(self) -> bool:
+        return self.fate is Fate.RUNS
+
+    @property
+    def is_gone(self) -> bool:
+        return self.fate is Fate.GONE
+
+
+_PROCESS: ContextVar[Process | None] = ContextVar("process", default=None)
+
+
+NETWORK: Final = Process("network")
+"""What happens between processes belongs to nobody, and never stands still."""
+
+
+def this_process() -> Process:
+    """The process whose callback runs. Raises RuntimeError outside of all processes."""
+    process = _PROCESS.get()
+    if process is None:
+        raise RuntimeError("this is no callback of a simulated process")
+    return process
+
+
+class VirtualLoop(asyncio.BaseEventLoop):
+    """An event loop whose time moves only when nothing else is left to do.
+
+    ``time`` counts seconds from 0. Raises ``NothingHappensError`` instead of waiting for ever, and ``BusyLoopError``.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._now = 0.0
+        self._at_once = 0
+        self._tasks_kept: list[asyncio.Task[Any]] = []
+        self._processes: set[Process] = set()
+        self.connect: Connect | None = None
+        self.set_task_factory(self._make_task)
+
+    def time(self) -> float:
+        return self._now
+
+    @property
+    def unix_ms(self) -> int:
+        """The true unix time of the simulation."""
+        return EPOCH_MS + round(self._now * 1000)
+
+    def run_in(self, process: Process, work: Coroutine[Any, Any, Any], *, name: str) -> asyncio.Task[Any]:
+        """Start a task of that process."""
+        self._processes.add(process)
+        return self.create_task(work, name=name, context=process.context)
+
+    def resume(self, process: Process) -> None:
+        """Let a process that stood still run: everything that waited for it happens now, in its order."""
+        process.fate = Fate.RUNS
+        self._ready.extend(process.kept)
+        process.kept.clear()
+
+    def wind_up(self) -> None:
+        """End every task that is left, also those of processes that are gone; called when nothing counts any more."""
+        for process in self._processes:
+            self.resume(process)
+        for _ in range(100):
+            tasks = [task for task in self._tasks_kept if not task.done()]
+            if not tasks:
+                break
+            for task in tasks:
+                task.cancel()
+            self.run_until_complete(asyncio.wait(tasks, timeout=60.0))
+        self._tasks_kept.clear()
+
+    def _make_task(
+        self, loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, Any], *, context: Context | None = None
+    ) -> asyncio.Task[Any]:
+        task = asyncio.Task(work, loop=loop, context=context)
+        # A task of a process that is gone must not be collected: that would run its clean-up as if it still lived.
+        self._tasks_kept.append(task)
+        if len(self._tasks_kept) > 20_000:
+            self._tasks_kept = [each for each in self._tasks_kept if not each.done()]
+        return task
+
+    def _run_once(self) -> None:
+        scheduled, ready = self._scheduled, self._ready
+        while scheduled and scheduled[0]._cancelled:
+            heapq.heappop(scheduled)._scheduled = False
+        if not ready and not self._stopping:
+            if not scheduled:
+                raise NothingHappensError("no callback is ready and no timer is set")
+            if scheduled[0]._when > self._now:
+                self._now = scheduled[0]._when
+                self._at_once = 0
+        while scheduled and scheduled[0]._when <= self._now:
+            timer = heapq.heappop(scheduled)
+            timer._scheduled = False
+            if not timer._cancelled:
+                ready.append(timer)
+        self._at_once += len(ready)
+        if self._at_once > MOST_CALLBACKS_AT_ONCE:
+            raise BusyLoopError(f"{self._at_once} callbacks at {self._now:.3f} s, such as {ready[0]}")
+        for _ in range(len(ready)):
+            handle = ready.popleft()
+            if handle._cancelled:
+                continue
+            process = handle._context.get(_PROCESS)
+            if process is None or process.fate is Fate.RUNS:
+                handle._run()
+            else:
+                process.kept.append(handle)
+
+    async def create_connection(self, protocol_factory: Any, *args: Any, **kwargs: Any) -> Any:
+        """Connect to the only server that there is, the table store."""
+        assert self.connect is not None
+        return await self.connect(protocol_factory)
+
+    def run_in_executor(self, executor: Any, func: Callable[..., Any], *args: Any) -> asyncio.Future[Any]:
+        raise RuntimeError("a simulation has one thread")
+
+    def _process_events(self, event_list: list[Any]) -> None:
+        """There are no sockets."""
+
+    def _write_to_self(self) -> None:
+        """Nobody sleeps who would have to be woken."""
+
+
+class ProcessClock:
+    """The clock of one process: ``ahead_ms`` off the true time, as clocks are that NTP holds together."""
+
+    def __init__(self, loop: VirtualLoop, ahead_ms: int) -> None:
+        self._loop = loop
+        self._ahead_ms = ahead_ms
+
+    def now_ms(self) -> int:
+        return self._loop.unix_ms + self._ahead_ms
