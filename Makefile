@@ -28,6 +28,9 @@ OUR_HELM := $(TOOLS)/helm-$(HELM_VERSION)/helm
 HELM ?= $(OUR_HELM)
 BENCH ?= $(patsubst tests/load/bench_%.py,%,$(wildcard tests/load/bench_*.py))
 BENCH_ARGS ?=
+FIRST ?= 1
+SEEDS ?= 70
+HANDS ?= 144
 
 # Tools that start others by name (npm its node, buf its plugins) find ours first.
 export PATH := $(BIN):$(PATH)
@@ -99,6 +102,10 @@ images: setup ## build the image of all services (BASE_IMAGE=… for another bas
 .PHONY: image-test
 image-test: setup ## run every service in the image that `make images` built, read-only and without rights
 	BUILDER=$(BUILDER) IMAGE=$(IMAGE):$(IMAGE_TAG) $(BIN)/python -m pytest -n 0 -m image $(PYTEST_ARGS) tests/image
+
+.PHONY: simulate
+simulate: setup ## simulate many hands on virtual time under seeded faults (SEEDS=100 HANDS=144 FIRST=1 for other ones)
+	$(BIN)/python -m tests.simulation --seed $(FIRST) --seeds $(SEEDS) --hands $(HANDS)
 
 .PHONY: lint
 lint: setup ## check style, formatting, import rules, contracts and the browser client

@@ -66,9 +66,7 @@ KINDS: Final = (
     "break players",
     "kill helpers",
 )
-EDGE: Final = frozenset(
-    ("kill gateway", "pause gateway", "cut worker from gateway", "break streams", "break players")
-)
+EDGE: Final = frozenset(("kill gateway", "pause gateway", "cut worker from gateway", "break streams", "break players"))
 """Faults that keep players from their tables though the tables go on."""
 
 
@@ -108,6 +106,7 @@ class Faults:
     chance: Random
     outages: list[Outage] = field(default_factory=list)
     count: Counter[str] = field(default_factory=Counter)
+    _running: list[asyncio.Task[None]] = field(default_factory=list)
     _mending: list[Callable[[], None]] = field(default_factory=list)
 
     def begin(self) -> None:
@@ -134,7 +133,7 @@ class Faults:
             work = _WORK[kind]
             # Some faults overlap the next one.
             if self.chance.random() < 0.3:
-                asyncio.get_running_loop().create_task(self._during(kind, work), name="fault")
+                self._running.append(asyncio.create_task(self._during(kind, work), name="fault"))
             else:
                 await self._during(kind, work)
 

@@ -7,13 +7,13 @@ from typing import Final
 
 from eastwind.events.v1 import envelope_pb2
 from eastwind.table.v1 import view_pb2
+from libs.chassis.table_store.keys import BucketKeys, TableKeys, bucket_of
 from libs.contracts.records import record_from_proto
 from libs.contracts.views import view_message
 from libs.mahjong.engine.codec import decode_entry
 from libs.mahjong.engine.table_applying import fold
 from libs.mahjong.engine.table_state import TablePhase
 from libs.mahjong.verification import verify
-from libs.chassis.table_store.keys import BucketKeys, TableKeys, bucket_of
 from tests.simulation.faults import Outage
 from tests.simulation.journal import Journal, TableLog
 from tests.simulation.players import Player

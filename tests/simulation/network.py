@@ -422,9 +422,7 @@ class SimulatedChannel:
 
             async def send() -> Any:
                 raw = request_serializer(request)
-                return response_deserializer(
-                    await self._network.call(self._source, self._pick(), method, raw, limit)
-                )
+                return response_deserializer(await self._network.call(self._source, self._pick(), method, raw, limit))
 
             return SimulatedCall(send)
 
@@ -474,5 +472,7 @@ class SimulatedChannels(Channels):
     def _to(self, addresses: tuple[str, ...], timeout_s: float | None) -> SimulatedChannel:
         channel = self._made.get(addresses)
         if channel is None:
-            channel = self._made[addresses] = SimulatedChannel(self._network, self._process, addresses, timeout_s or 2.0)
+            channel = self._made[addresses] = SimulatedChannel(
+                self._network, self._process, addresses, timeout_s or 2.0
+            )
         return channel

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import Final
+from typing import Any, Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
@@ -20,7 +20,7 @@ from libs.chassis.redis_client import RedisClient
 from libs.chassis.routing import TableRouter
 from libs.chassis.settings import read
 from libs.chassis.table_store import DeadlineIndex, TableStore, WorkerRegistry, Writer
-from libs.chassis.telemetry import Metrics
+from libs.chassis.telemetry import Metrics, Telemetry
 from libs.mahjong.bots import choose
 from libs.mahjong.engine.actions import Action
 from libs.mahjong.engine.views import SeatView
@@ -29,10 +29,12 @@ from services.bots.service import adapt_error as adapt_bots_error
 from services.bots.thinking import Thinker
 from services.clock.settings import ClockSettings
 from services.clock.ticking import Ticker
+from services.gateway.measuring import Measures as GatewayMeasures
 from services.gateway.table_links import TableLinks
 from services.scoring.service import ScoringServicer
 from services.scoring.service import adapt_error as adapt_scoring_error
 from services.table.live_tables import LiveTables
+from services.table.measuring import Measures as TableMeasures
 from services.table.peers import Peers
 from services.table.refusals import adapt
 from services.table.service import TableServicer
@@ -121,7 +123,8 @@ class Worker:
         clock = house.clock()
         redis = await _connected(name)
         channels = SimulatedChannels(house.network, self.process, _SERVICES)
-        metrics = Metrics("table")
+        measures = TableMeasures(Telemetry("table"))
+        metrics = measures.telemetry.metrics
         store = TableStore(redis)
         peers = Peers(channels, metrics)
         registry = WorkerRegistry(redis)
@@ -134,16 +137,17 @@ class Worker:
             registry,
             clock,
             tasks,
-            metrics,
+            measures,
             settle=peers.settle,
             think=peers.think,
+            backlog_full=lambda: False,
         )
         self._draining = asyncio.Event()
         servicer = TableServicer(
-            tables, house.tokens.verifier(), clock, tasks, self._draining, self._settings.attach_queue
+            tables, house.tokens.verifier(), clock, tasks, self._draining, self._settings.attach_queue, measures
         )
-        server = Server(self.process, self.address, [adapt])
-        table_service_pb2_grpc.add_TableServiceServicer_to_server(servicer, server)  # type: ignore[no-untyped-call]
+        server: Any = Server(self.process, self.address, [adapt])
+        table_service_pb2_grpc.add_TableServiceServicer_to_server(servicer, server)
         house.network.serve(server)
         tables.announce(self.address)
         tasks.start(tables.keep_alive(), name="keep-alive")
@@ -178,9 +182,7 @@ class ClockReplica:
         tasks = TaskOwner(name)
         channels = SimulatedChannels(house.network, self.process, _SERVICES)
         router = TableRouter(TableStore(redis), WorkerRegistry(redis))
-        ticker = Ticker(
-            self._settings, DeadlineIndex(redis), router, channels, house.clock(), tasks, Metrics("clock")
-        )
+        ticker = Ticker(self._settings, DeadlineIndex(redis), router, channels, house.clock(), tasks, Metrics("clock"))
         tasks.start(ticker.run(), name="ticker")
         house.trace.note(name, "serves")
 
@@ -199,7 +201,8 @@ class Gateway:
         redis = await _connected(name)
         tasks = TaskOwner(name)
         channels = SimulatedChannels(house.network, self.process, _SERVICES)
-        links = TableLinks(TableRouter(TableStore(redis), WorkerRegistry(redis)), channels, tasks)
+        measures = GatewayMeasures(Telemetry("gateway"))
+        links = TableLinks(TableRouter(TableStore(redis), WorkerRegistry(redis)), channels, tasks, measures)
         tasks.start(links.look_after_workers(), name="look-after-workers")
         self.links = links
         house.trace.note(name, "serves")
@@ -223,15 +226,15 @@ class Helpers:
         house.loop.run_in(self.bots, self._start_bots(), name="start")
 
     async def _start_scoring(self) -> None:
-        server = Server(self.scoring, SCORING, [adapt_scoring_error])
+        server: Any = Server(self.scoring, SCORING, [adapt_scoring_error])
         servicer = ScoringServicer(asyncio.Event())
-        scoring_service_pb2_grpc.add_ScoringServiceServicer_to_server(servicer, server)  # type: ignore[no-untyped-call]
+        scoring_service_pb2_grpc.add_ScoringServiceServicer_to_server(servicer, server)
         self._house.network.serve(server)
 
     async def _start_bots(self) -> None:
-        server = Server(self.bots, BOTS, [adapt_bots_error])
+        server: Any = Server(self.bots, BOTS, [adapt_bots_error])
         servicer = BotsServicer(_ThinksAtOnce(1.0, 64), Metrics("bots"))
-        bots_service_pb2_grpc.add_BotsServiceServicer_to_server(servicer, server)  # type: ignore[no-untyped-call]
+        bots_service_pb2_grpc.add_BotsServiceServicer_to_server(servicer, server)
         self._house.network.serve(server)
 
 

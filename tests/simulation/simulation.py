@@ -13,7 +13,6 @@ import structlog
 
 from eastwind.table.v1 import table_service_pb2 as table_pb2
 from eastwind.table.v1 import table_service_pb2_grpc
-from eastwind.table.v1 import view_pb2
 from eastwind.type.v1 import settings_pb2
 from libs.chassis.errors import EastwindError
 from libs.chassis.redis_client import RedisClient
@@ -42,6 +41,9 @@ from tests.simulation.store import SimulatedStore
 from tests.simulation.trace import Trace
 from tests.simulation.virtual_time import Process, VirtualLoop
 
+HANDS: Final = 144
+TABLES: Final = 36
+"""How many hands, at how many tables at once, a plan has that does not say."""
 MOST_SECONDS: Final = 3600.0
 """A simulation whose hands are not played by then, in virtual seconds, hangs."""
 LAST_HANDS_S: Final = 240.0
@@ -49,6 +51,8 @@ LAST_HANDS_S: Final = 240.0
 LAST_FRAMES_S: Final = 40.0
 """And every player knows its table within so many."""
 _RULESETS: Final = ("hkos-3-v1", "classical")
+_EASY: Final = settings_pb2.BOT_LEVEL_EASY
+_NONE: Final = settings_pb2.BOT_LEVEL_UNSPECIFIED
 _SPEEDS: Final = (settings_pb2.SPEED_BULLET, settings_pb2.SPEED_BLITZ, settings_pb2.SPEED_STANDARD)
 
 
@@ -57,8 +61,8 @@ class Plan:
     """What is simulated. The same plan always does the same."""
 
     seed: int
-    hands: int = 128
-    tables: int = 32
+    hands: int = HANDS
+    tables: int = TABLES
     profile: str = "everything"
     workers: int = 3
 
@@ -113,7 +117,11 @@ class Simulation:
                 loop.run_until_complete(self._play())
                 broken = self.journal.broken + self.crashes
             except Exception as error:
-                broken = [*self.journal.broken, *self.crashes, f"the simulation ended at {loop.time():.3f} s: {error!r}"]
+                broken = [
+                    *self.journal.broken,
+                    *self.crashes,
+                    f"the simulation ended at {loop.time():.3f} s: {error!r}",
+                ]
             report = Report(self.plan, broken, self.trace.digest, list(self.trace.lines))
             report.hands, report.seconds, report.events = self.journal.hands, loop.time(), self.trace.count
             report.counts = self._counts()
@@ -182,7 +190,7 @@ class Simulation:
         self.loop.run_in(self._people, self._watch_gateways(), name="watch-gateways")
         self.faults.begin()
         trouble = self.loop.create_task(self.faults.run(), name="faults")
-        if not await self._until(lambda: self.journal.hands >= self.plan.hands, MOST_SECONDS):
+        if not await self._until(self._enough_begun, MOST_SECONDS):
             self.crashes.append(f"only {self.journal.hands} of {self.plan.hands} hands ended; {self._stuck()}")
         trouble.cancel()
         self.faults.end()
@@ -206,6 +214,12 @@ class Simulation:
                 return False
             await asyncio.sleep(0.25)
         return True
+
+    def _enough_begun(self) -> bool:
+        """As many hands as planned are over, or will be when those that are played now have ended."""
+        logs = self.journal.tables.values()
+        playing = sum(log.state is not None and log.state.phase is TablePhase.PLAYING for log in logs)
+        return self.journal.hands + playing >= self.plan.hands
 
     def _all_over(self) -> bool:
         """Every table has ended the hand that it was playing; some begin another one by themselves."""
@@ -255,7 +269,7 @@ class Simulation:
                 table_id=table_id,
                 settings=settings,
                 players=[
-                    settings_pb2.Player(account_id=name, name=name, bot_level=1 if seat >= 4 - bots else 0)
+                    settings_pb2.Player(account_id=name, name=name, bot_level=_EASY if seat >= 4 - bots else _NONE)
                     for seat, name in enumerate(players)
                 ],
                 first_dealer=chance.randrange(4),

@@ -1,7 +1,8 @@
 """The table store of a simulation: a real server, reached over simulated connections.
 
-A command runs on the real server, with the real scripts, at the virtual moment at which it arrives; the thread waits for
-the reply, and the reply is then on its way for a virtual time. ``redis.call('TIME')`` in a script gives virtual time.
+A command runs on the real server, with the real scripts, at the virtual moment at which it arrives; the thread waits
+for the reply, and the reply is then on its way for a virtual time. ``redis.call('TIME')`` in a script gives virtual
+time.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any, Final, Protocol
 
 import hiredis
 
-from libs.chassis.multiplexed import Address, StoreReplyError
+from libs.chassis.multiplexed import Address, StoreReplyError, pack
 from libs.chassis.redis_client import Script
 from libs.chassis.table_store.lua import script
 from tests.simulation.trace import Trace
@@ -101,7 +102,7 @@ class SimulatedStore:
 
     def ask(self, *command: bytes) -> Any:
         """Ask the real server something, beside the simulation and at once."""
-        replies, _ = self._exchange(hiredis.pack_command(command), 1)
+        replies, _ = self._exchange(pack(command), 1)
         return replies[0]
 
     async def connect(self, protocol_factory: Any) -> tuple[asyncio.Transport, asyncio.BaseProtocol]:
@@ -168,7 +169,7 @@ class SimulatedStore:
         while (command := reader.gets()) is not False:
             commands.append(command)
         names = [self._prepare(command) for command in commands]
-        packed = self._time_to_tell() + b"".join(hiredis.pack_command(tuple(each)) for each in commands)
+        packed = self._time_to_tell() + b"".join(pack(each) for each in commands)
         replies, raw = self._exchange(packed, len(commands))
         for name, command, reply in zip(names, commands, replies, strict=True):
             self._note(process, name, command, reply)
@@ -204,7 +205,7 @@ class SimulatedStore:
         now = self._loop.unix_ms
         seconds, milliseconds = divmod(now, 1000)
         told = (b"s", b"%d" % seconds, b"us", b"%d" % (milliseconds * 1000), b"ms", b"%d" % now)
-        return _SKIP + bytes(hiredis.pack_command((b"HSET", b"simulated-time", *told)))
+        return _SKIP + pack((b"HSET", b"simulated-time", *told))
 
     def _exchange(self, data: bytes, count: int) -> tuple[list[Any], bytes]:
         self._socket.sendall(data)
@@ -248,9 +249,7 @@ class StoreConnection(asyncio.Transport):
         if not self.closed:
             self.closed = True
             loop = self._store._loop
-            loop.call_soon(
-                self._protocol.connection_lost, ConnectionResetError("cut"), context=self.process.context
-            )
+            loop.call_soon(self._protocol.connection_lost, ConnectionResetError("cut"), context=self.process.context)
 
     def abort(self) -> None:
         self.closed = True
@@ -262,7 +261,7 @@ class StoreConnection(asyncio.Transport):
         return self.closed
 
 
-_SKIP: Final = bytes(hiredis.pack_command((b"CLIENT", b"REPLY", b"SKIP")))
+_SKIP: Final = pack((b"CLIENT", b"REPLY", b"SKIP"))
 _TOLD: Final = frozenset(("append", "claim", "create", "release", "settle", "set_due", "delete"))
 
 

@@ -87,6 +87,11 @@ class VirtualLoop(asyncio.BaseEventLoop):
     ``time`` counts seconds from 0. Raises ``NothingHappensError`` instead of waiting for ever, and ``BusyLoopError``.
     """
 
+    # Handles have fields that the standard library keeps to itself.
+    _ready: deque[Any]
+    _scheduled: list[Any]
+    _stopping: bool
+
     def __init__(self) -> None:
         super().__init__()
         self._now = 0.0
@@ -94,7 +99,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
         self._tasks_kept: list[asyncio.Task[Any]] = []
         self._processes: set[Process] = set()
         self.connect: Connect | None = None
-        self.set_task_factory(self._make_task)
+        self.set_task_factory(self._make_task)  # type: ignore[arg-type]
 
     def time(self) -> float:
         return self._now
@@ -104,10 +109,10 @@ class VirtualLoop(asyncio.BaseEventLoop):
         """The true unix time of the simulation."""
         return EPOCH_MS + round(self._now * 1000)
 
-    def run_in(self, process: Process, work: Coroutine[Any, Any, Any], *, name: str) -> asyncio.Task[Any]:
+    def run_in(self, process: Process, work: Coroutine[Any, Any, Any], *, name: str) -> None:
         """Start a task of that process."""
         self._processes.add(process)
-        return self.create_task(work, name=name, context=process.context)
+        self._tasks_kept.append(self.create_task(work, name=name, context=process.context))
 
     def resume(self, process: Process) -> None:
         """Let a process that stood still run: everything that waited for it happens now, in its order."""
@@ -171,7 +176,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
         assert self.connect is not None
         return await self.connect(protocol_factory)
 
-    def run_in_executor(self, executor: Any, func: Callable[..., Any], *args: Any) -> asyncio.Future[Any]:
+    def run_in_executor(self, executor: Any, func: Any, *args: Any) -> Any:  # type: ignore[override]
         raise RuntimeError("a simulation has one thread")
 
     def _process_events(self, event_list: list[Any]) -> None:
