@@ -68,6 +68,10 @@ KINDS: Final = (
 )
 EDGE: Final = frozenset(("kill gateway", "pause gateway", "cut worker from gateway", "break streams", "break players"))
 """Faults that keep players from their tables though the tables go on."""
+SILENT: Final = frozenset(("lose worker", "pause worker"))
+"""Faults that gateways learn of only from the registry; the clock may have had the tables taken over before."""
+UNTIL_NOTICED_S: Final = 6.0
+"""How long that takes at the most: a heartbeat counts for 3 s, and a worker is left after two looks without it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,12 +153,12 @@ class Faults:
 
     async def _during(self, kind: str, work: Callable[[Faults], Awaitable[None]]) -> None:
         loop = self.fleet.house.loop
-        outage = Outage(kind, loop.time(), float("inf"), kind in EDGE)
+        outage = Outage(kind, loop.time(), float("inf"), kind in EDGE | SILENT)
         self.outages.append(outage)
         try:
             await work(self)
         finally:
-            outage.ends_s = loop.time()
+            outage.ends_s = loop.time() + (UNTIL_NOTICED_S if kind in SILENT else 0.0)
 
     async def _for(self, seconds: float, mend: Callable[[], None]) -> None:
         """Wait, then mend, unless ``end`` has mended it already."""
@@ -253,9 +257,9 @@ class Faults:
         worker = self._worker()
         if worker is None:
             return
-        unreachable, name = self.fleet.house.store.unreachable, worker.process.name
-        unreachable.add(name)
-        await self._for(self.chance.uniform(0.2, 9.0), lambda: unreachable.discard(name))
+        store, process = self.fleet.house.store, worker.process
+        store.cut_off(process)
+        await self._for(self.chance.uniform(0.2, 9.0), lambda: store.let_through(process))
 
     async def _cut(self, other: Process) -> None:
         worker = self._worker()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import traceback
 from collections import Counter
 from collections.abc import Iterator, MutableMapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
 import structlog
@@ -339,7 +341,7 @@ class Simulation:
         def take(_: Any, level: str, event: MutableMapping[str, Any]) -> Any:
             words = " ".join(f"{name}={value}" for name, value in event.items() if name != "exc_info")
             if level in ("error", "critical"):
-                self.crashes.append(f"at {self.loop.time():.3f} s: {words} {event.get('exc_info')!r}")
+                self.crashes.append(f"at {self.loop.time():.3f} s: {words} {_where(event.get('exc_info'))}")
             self.trace.note("log", f"{level} {words}")
             raise structlog.DropEvent
 
@@ -348,3 +350,11 @@ class Simulation:
             yield
         finally:
             structlog.configure(**before)
+
+
+def _where(error: object) -> str:
+    """An error with the places that it came through."""
+    if not isinstance(error, BaseException):
+        return ""
+    places = [f"{Path(each.filename).name}:{each.lineno}" for each in traceback.extract_tb(error.__traceback__)]
+    return f"{error!r} through {' '.join(places)}"

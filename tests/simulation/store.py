@@ -65,8 +65,7 @@ def _on_virtual_time(source: bytes) -> Script:
 class StoreFaults:
     """How the store and the way to it behave; the faults of a simulation change it.
 
-    Seconds for times, and chances per message. ``away`` refuses everybody, ``unreachable`` names processes that do not
-    get through; what they send is lost.
+    Seconds for times, and chances per message. ``away`` refuses everybody.
     """
 
     delay_s: tuple[float, float] = (0.0001, 0.0006)
@@ -121,6 +120,19 @@ class SimulatedStore:
         protocol.connection_made(connection)
         return connection, protocol
 
+    def cut_off(self, process: Process) -> None:
+        """Let nothing of a process through until ``let_through``; what it writes meanwhile comes late."""
+        self.unreachable.add(process.name)
+
+    def let_through(self, process: Process) -> None:
+        """Let a process reach the store again."""
+        self.unreachable.discard(process.name)
+        for connection in self._connections:
+            if connection.process is process:
+                held, connection.held = connection.held, []
+                for data in held:
+                    self.send(connection, data)
+
     def cut_all(self) -> None:
         """Break every connection; what is on its way is lost."""
         for connection in tuple(self._connections):
@@ -146,7 +158,11 @@ class SimulatedStore:
 
     def _arrived(self, connection: StoreConnection, data: bytes) -> None:
         faults = self.faults
-        if self._closed or connection.closed or faults.away or connection.process.name in self.unreachable:
+        if self._closed or connection.closed or faults.away:
+            return
+        if connection.held or connection.process.name in self.unreachable:
+            # The network sends it again and again: what was written arrives in its order, or the connection ends.
+            connection.held.append(data)
             return
         if faults.cut_before_chance and self._chance.random() < faults.cut_before_chance:
             self._trace.note(connection.process.name, "store connection cut before its commands arrived")
@@ -232,6 +248,7 @@ class StoreConnection(asyncio.Transport):
         self.arrives = 0.0
         self.replies = 0.0
         self.closed = False
+        self.held: list[bytes] = []
         self._store = store
         self._protocol = protocol
 
