@@ -14,6 +14,7 @@ from tests.simulation.running import command, told
 from tests.simulation.simulation import Plan, Report, Simulation
 from tests.simulation.virtual_time import Fate, NothingHappensError, Process, VirtualLoop
 
+pytestmark = pytest.mark.timeout(600)
 PLAN = Plan(seed=6, hands=3, tables=4, profile="everything")
 
 
@@ -31,7 +32,7 @@ def test_another_process_does_the_same_with_another_order_of_hashes(valkey_url: 
         env={**os.environ, "PYTHONHASHSEED": "7"},
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=500,
         check=True,
     )
     assert f"digest {here.digest}" in there.stdout
