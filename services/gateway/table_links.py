@@ -68,6 +68,7 @@ class Watch:
         "moves",
         "moving",
         "round_trip_ms",
+        "sought_since",
         "subscription",
         "table_id",
         "unanswered",
@@ -88,6 +89,7 @@ class Watch:
         self.moves = 0
         self.closed = False
         self.round_trip_ms = 0
+        self.sought_since = 0.0
         self.unanswered: OrderedDict[str, Unanswered] = OrderedDict()
 
     def send(self, command: table_pb2.TableCommand) -> bool:
@@ -132,6 +134,7 @@ class Watch:
                     access_token=self.access_token,
                     last_sequence=self.last_sequence,
                     take_over=take_over,
+                    sought_ms=round((asyncio.get_running_loop().time() - self.sought_since) * 1000),
                 )
             )
         )
@@ -306,6 +309,8 @@ class TableLinks:
     def _move(self, watch: Watch, avoid: str | None) -> None:
         if not watch.moving:
             watch.moving = True
+            if not watch.moves:
+                watch.sought_since = asyncio.get_running_loop().time()
             self._tasks.start(self._take_up(watch, avoid), name="watch-table")
 
     async def _take_up(self, watch: Watch, avoid: str | None) -> None:

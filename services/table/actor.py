@@ -46,6 +46,7 @@ from libs.mahjong.tiles import Seat
 from services.table.announcing import announcements, settled_message
 from services.table.audience import Audience, Subscriber
 from services.table.commands import Circumstances
+from services.table.credit import LEAST_OWED_MS, Credit
 from services.table.measuring import Measures
 from services.table.pacing import BEGINS_A_PAUSE, Pacing
 from services.table.refusals import refusal_error
@@ -55,7 +56,8 @@ CLOSED_KEPT_MS: Final = 10 * 60 * 1000
 SNAPSHOT_AFTER_ENTRIES: Final = 256
 """A table between two hands is snapshotted when its log has grown so long."""
 SLOW_APPEND_MS: Final = 500
-"""An append that took so long was an outage to those whose time ran meanwhile."""
+"""An append that took so long was an outage to those whose time ran meanwhile: they are told at once that they have it
+back. What is owed of shorter ones goes along with the next command."""
 READY_PROLONGED_MS: Final = 10_000
 """A ready step that no hand may follow yet lasts so much longer."""
 _log = structlog.get_logger(__name__)
@@ -110,7 +112,7 @@ class _Request:
     subscriber: Subscriber | None = None
     span: trace.Span | None = None
     gives_back: bool = False
-    """It gives back the time of a slow append, and nothing else."""
+    """It gives back what is owed, and nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,12 +130,13 @@ _Step = tuple[TableState, Entry, TableState]
 """The state before, what happened, the state after."""
 
 
-def _granting(outage_ms: int, make: Make | None = None) -> Make:
+def _granting(outage_ms: int, make: Make) -> Make:
     """Return what gives time back, and then does what ``make`` says."""
-    return lambda state, given: [
-        GrantOutage(given.now_ms, outage_ms),
-        *(() if make is None else make(state, given)),
-    ]
+    return lambda state, given: [GrantOutage(given.now_ms, outage_ms), *make(state, given)]
+
+
+def _nothing(state: TableState, given: Circumstances) -> Sequence[TableCommand]:
+    return ()
 
 
 def _has(steps: Sequence[_Step], kind: type) -> bool:
@@ -156,10 +159,9 @@ class TableActor:
     __slots__ = (
         "_around",
         "_bot_timers",
+        "_credit",
         "_entries",
-        "_in_time_at",
         "_mailbox",
-        "_owed_ms",
         "_release_ms",
         "_running",
         "_settling",
@@ -192,8 +194,7 @@ class TableActor:
         self._bot_timers: dict[Seat, asyncio.TimerHandle] = {}
         self._release_ms = 0
         self._window_ms = 0
-        self._owed_ms = 0
-        self._in_time_at = asyncio.get_running_loop().time()
+        self._credit = Credit()
 
     def wake(self) -> None:
         """Go on with whatever the state waits for: a settlement, computer players."""
@@ -305,7 +306,7 @@ class TableActor:
         pause = self._pause_ms(now)
         round_trip = request.subscriber.round_trip_ms if request.subscriber is not None else 0
         given = Circumstances(now, secrets.token_bytes(SECRET_BYTES), pause, round_trip)
-        owed = self._owed_ms
+        owed = self._credit.owed_ms
         make = _granting(owed, request.make) if owed else request.make
         try:
             transitions, state = self._decide(make, given)
@@ -341,7 +342,7 @@ class TableActor:
             self.leave(error)
             return
         self.state = state
-        self._owed_ms -= owed
+        self._credit.paid(owed)
         for entry_before, entry, entry_after in transitions:
             if _begins_a_pause([(entry_before, entry, entry_after)]):
                 self._release_ms = now + pause
@@ -355,23 +356,45 @@ class TableActor:
         """The store was silent since that moment (loop time) and answers again. If that was long, give the time back
         before anything else happens: questions left so much later, and answers had to wait (promise P4).
 
-        When the append before it was slow ``in_turn``, the time is owed and leaves with the next command instead: a
-        busy store that got an append more for each slow one would never be done with them.
+        When the append before it was slow ``in_turn``, or it was not so long, the time is owed and leaves with the next
+        command instead: a busy store that got an append more for each slow one would never be done with them.
         """
-        now = asyncio.get_running_loop().time()
-        late_ms = int((now - max(moment, self._in_time_at)) * 1000)
-        self._in_time_at = now
-        state = self.state
-        waited_for = state.clock is not None or state.ready_deadline_ms is not None
-        if late_ms < SLOW_APPEND_MS or not waited_for or self.closed:
+        late_ms = self._credit.late_since(moment, self.state)
+        if late_ms < SLOW_APPEND_MS or self.closed:
             return
         self._around.measures.credited(late_ms, "slow_append")
-        if in_turn:
-            self._owed_ms += late_ms
-            return
-        _log.warning("the store was slow; its time is given back", table_id=self.table_id, late_ms=late_ms)
-        self._mailbox.appendleft(_Request(_granting(late_ms), lambda error: None, gives_back=True))
+        if not in_turn:
+            _log.warning("the store was slow; its time is given back", table_id=self.table_id, late_ms=late_ms)
+            self._give_back_first()
+
+    def expect_everybody(self) -> None:
+        """Nobody watches here yet, though they may have watched elsewhere: time stands still until they come."""
+        for occupant in self.state.occupants:
+            if occupant is not None and occupant.is_human:
+                self._credit.strayed(occupant.account_id, self.state)
+
+    def watched_by(self, subscriber: Subscriber, last_sequence: int | None, sought_since: float) -> None:
+        """Somebody watches from now on; what was missed since ``last_sequence``, or the whole view, comes first.
+        Until now the table had been looked for since that moment (loop time)."""
+        self.audience.add(subscriber, lambda: self.state, last_sequence)
+        self._credit.came(subscriber.account_id, sought_since, self.state)
+        if self._credit.owed_ms >= SLOW_APPEND_MS and not self.closed:
+            self._give_back_first()
+
+    def left_by(self, subscriber: Subscriber, *, lost: bool) -> None:
+        """Somebody watches no more: went away, or was ``lost`` with the stream of the gateway."""
+        if lost and not self.closed and self.audience.has(subscriber):
+            self._credit.strayed(subscriber.account_id, self.state)
+        self.audience.remove(subscriber, lambda: self.state)
+
+    def _give_back_first(self) -> None:
+        self._mailbox.appendleft(_Request(_nothing, lambda error: None, gives_back=True))
         self._go_on()
+
+    async def pay_up(self) -> None:
+        """Give back what is owed, before another worker has the table; called after ``quiesce``."""
+        if self._credit.owed_ms >= LEAST_OWED_MS:
+            await self._carry_out(_Request(_nothing, lambda error: None, gives_back=True))
 
     def _decide(self, make: Make, given: Circumstances) -> tuple[list[_Step], TableState]:
         """Return what the commands bring about, step by step, and the state after them. Raises their refusal."""
@@ -433,6 +456,7 @@ class TableActor:
         if self.closed:
             return
         state = self.state
+        self._credit.consider(state)
         if state.needs_settlement and not self._settling:
             self._settling = True
             self._around.tasks.start(self._settle(), name="settle")

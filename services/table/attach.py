@@ -82,7 +82,7 @@ class GatewayStream:
         self._wake.set()
         subscriptions, self._subscriptions = self._subscriptions, {}
         for each in subscriptions.values():
-            self._unwatch(each)
+            self._unwatch(each, lost=True)
 
     async def outgoing(self) -> AsyncIterator[table_pb2.AttachResponse]:
         """Yield messages until the stream is closed, each with all frames that waited.
@@ -108,7 +108,7 @@ class GatewayStream:
         elif name == "unsubscribe":
             gone = self._subscriptions.pop(frame.unsubscribe.subscription, None)
             if gone is not None:
-                self._unwatch(gone)
+                self._unwatch(gone, lost=False)
         elif name is not None:
             number = getattr(frame, name).subscription
             subscription = self._subscriptions.get(number)
@@ -184,7 +184,7 @@ class GatewayStream:
         self._tasks.start(self._watch(request, subscription), name="subscribe")
 
     async def _watch(self, request: table_pb2.Subscribe, subscription: _Subscription) -> None:
-        number = request.subscription
+        number, sought_since = request.subscription, asyncio.get_running_loop().time() - request.sought_ms / 1000
         try:
             identity = await self._access_tokens.verify(request.access_token)
             actor = await self._tables.get(request.table_id, take_over=request.take_over)
@@ -202,14 +202,14 @@ class GatewayStream:
         last = request.last_sequence if request.HasField("last_sequence") else None
         if last is not None:
             self._measures.resumed.inc()
-        actor.audience.add(subscriber, lambda: actor.state, last)
+        actor.watched_by(subscriber, last, sought_since)
         while subscription.waiting:
             self._handle_subscribed(number, subscription, subscription.waiting.popleft())
 
-    def _unwatch(self, subscription: _Subscription) -> None:
+    def _unwatch(self, subscription: _Subscription, *, lost: bool) -> None:
         actor, subscriber = subscription.actor, subscription.subscriber
         if actor is not None and subscriber is not None:
-            actor.audience.remove(subscriber, lambda: actor.state)
+            actor.left_by(subscriber, lost=lost)
 
     def _refuse_unknown(self, frame: table_pb2.GatewayFrame, reason: str = "NOT_OWNER") -> None:
         if frame.WhichOneof("frame") == "command":

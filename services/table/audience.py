@@ -127,6 +127,10 @@ class Audience:
         self._subscribers.append(subscriber)
         self._when_quiet(lambda: self._welcome(subscriber, state(), last_sequence))
 
+    def has(self, subscriber: Subscriber) -> bool:
+        """True while that connection watches."""
+        return subscriber in self._subscribers
+
     def remove(self, subscriber: Subscriber, state: Callable[[], TableState]) -> None:
         """Somebody stops watching."""
         if subscriber in self._subscribers:

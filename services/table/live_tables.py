@@ -23,6 +23,7 @@ from libs.mahjong.engine.table_state import TablePhase, TableState
 from libs.mahjong.tiles import Seat
 from services.table.actor import LoadedTable, Surroundings, TableActor
 from services.table.announcing import announcements
+from services.table.credit import began_ms
 from services.table.measuring import Measures
 from services.table.pacing import Pacing
 from services.table.settings import TableWorkerSettings
@@ -211,6 +212,8 @@ class LiveTables:
             raise EastwindError("this worker takes no new tables", reason="DRAINING", retriable=True)
 
     async def _load(self, table_id: str, take_over: bool, loading: asyncio.Future[TableActor]) -> None:
+        loop = asyncio.get_running_loop()
+        asked_at = loop.time()
         try:
             claimed = await self._store.claim(table_id, self.worker, self._settings.table_lease_ms, take_over=take_over)
             actor = TableActor(_fold(claimed), self._around)
@@ -218,9 +221,16 @@ class LiveTables:
             self._measures.claimed(claimed, self.worker, unreachable=take_over)
             if actor.state.clock is not None or actor.state.ready_deadline_ms is not None:
                 # Somebody's time was running while nobody could play: it is given back before anything else happens.
-                outage = claimed.outage_ms
+                # Of an owner that was lost nobody knows what it still told whom, nor whether it had given back what
+                # it owed: then the whole time since the question counts as the outage.
+                outage = claimed.outage_ms + round((loop.time() - asked_at) * 1000)
+                if claimed.previous_owner:
+                    outage = max(outage, self._clock.now_ms() - began_ms(actor.state))
                 self._measures.credited(outage, "takeover" if claimed.previous_owner else "handover")
+                actor.expect_everybody()
                 await actor.ask(lambda _, given: [GrantOutage(given.now_ms, outage)])
+            else:
+                actor.expect_everybody()
             actor.wake()
             loading.set_result(actor)
         except EastwindError as error:
@@ -289,6 +299,7 @@ class LiveTables:
         """Let a table go; false when the store could not be told. Whoever watches is told when others may have it."""
         await actor.quiesce()
         try:
+            await actor.pay_up()
             await self._store.release(actor.table_id, self.worker, actor.epoch)
             self._moves.labels(outcome).inc()
             return True

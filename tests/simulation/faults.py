@@ -68,10 +68,11 @@ KINDS: Final = (
 )
 EDGE: Final = frozenset(("kill gateway", "pause gateway", "cut worker from gateway", "break streams", "break players"))
 """Faults that keep players from their tables though the tables go on."""
-SILENT: Final = frozenset(("lose worker", "pause worker"))
-"""Faults that gateways learn of only from the registry; the clock may have had the tables taken over before."""
+SILENT: Final = frozenset(("pause worker",))
+"""A worker that stands still does not know it: what comes in meanwhile waits, and costs its sender time."""
 UNTIL_NOTICED_S: Final = 6.0
-"""How long that takes at the most: a heartbeat counts for 3 s, and a worker is left after two looks without it."""
+"""How long it may take until its tables have moved: a heartbeat counts for 3 s, and a worker is left after two looks
+without it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from libs.mahjong.engine.codec import decode_entry
 from libs.mahjong.engine.table_applying import fold
 from libs.mahjong.engine.table_state import TablePhase
 from libs.mahjong.verification import verify
+from services.table.credit import ASTRAY_S
 from tests.simulation.faults import Outage
 from tests.simulation.journal import Journal, TableLog
 from tests.simulation.players import Player
@@ -22,20 +23,26 @@ from tests.simulation.virtual_time import EPOCH_MS
 
 VERIFY_EVERY: Final = 8
 """Of so many records one is verified in full."""
-LAG_MS: Final = 1_500
-"""What the way to the player and back, late messages and a slow store may cost beside the time that he took."""
+LAG_MS: Final = 400
+"""What the way to the player and back, and appends that take no longer than usual, may cost beside the time that he
+took."""
+LATE_MESSAGE_MS: Final = 300
+"""What each late message between gateway and worker may cost, where messages are late; and there may be two."""
 LATENESS_MS: Final = 2_500
 """When nothing is wrong the clock ends a decision at most so long after its time is up."""
 
 
-def check(journal: Journal, players: Sequence[Player], store: SimulatedStore, outages: Sequence[Outage]) -> list[str]:
-    """Return a sentence for every broken law."""
+def check(
+    journal: Journal, players: Sequence[Player], store: SimulatedStore, outages: Sequence[Outage], *, late: bool
+) -> list[str]:
+    """Return a sentence for every broken law. ``late`` tells that messages may have been late."""
     broken: list[str] = []
+    lag_ms = LAG_MS + (2 * LATE_MESSAGE_MS if late else 0)
     for log in journal.tables.values():
         broken += _log_in_the_store(log, store)
     for player in players:
         broken += _answers(journal.tables[player.table_id], player)
-        broken += _fairness(journal.tables[player.table_id], player, outages)
+        broken += _fairness(journal.tables[player.table_id], player, outages, lag_ms)
     broken += _events(journal, store)
     return broken
 
@@ -63,7 +70,7 @@ def _answers(log: TableLog, player: Player) -> Iterator[str]:
             yield f"{player.account}'s command {command_id} was refused ({reason}) and is in the log of {log.table_id}"
 
 
-def _fairness(log: TableLog, player: Player, outages: Sequence[Outage]) -> Iterator[str]:
+def _fairness(log: TableLog, player: Player, outages: Sequence[Outage], lag_ms: int) -> Iterator[str]:
     """A player pays for the time that he took and not for that in which the platform did not work; a decision that
     nobody answers is ended by the clock soon after its time is up."""
     for decision, asked in player.asked.items():
@@ -76,7 +83,9 @@ def _fairness(log: TableLog, player: Player, outages: Sequence[Outage]) -> Itera
             yield f"decision {decision} of {player.account} was ended {resolved.late_ms} ms late"
         if asked.trouble or asked.sent_s is None or any(each.edge for each in meanwhile):
             continue
-        took_ms = round((asked.sent_s - asked.seen_s) * 1000) + LAG_MS
+        if asked.unheard_s > ASTRAY_S:
+            continue
+        took_ms = round((asked.sent_s - asked.seen_s) * 1000) + lag_ms
         what = f"decision {decision} of {player.account} (seen {asked.seen_s:.3f}, answered {asked.sent_s:.3f})"
         if resolved.charged_ms > max(0, took_ms - resolved.base_ms):
             yield f"{what} cost {resolved.charged_ms} ms of the reserve at {ended_s:.3f}; meanwhile {meanwhile}"

@@ -49,12 +49,13 @@ class Nature:
 @dataclass(slots=True)
 class Asked:
     """A decision as the player met it, in seconds of the simulation. ``trouble`` tells that the player's own connection
-    broke meanwhile; ``command_id`` is that of the answer."""
+    broke meanwhile; ``command_id`` is that of the answer. For ``unheard_s`` no frame had come before it was seen."""
 
     seen_s: float
     sent_s: float | None = None
     command_id: str = ""
     trouble: bool = False
+    unheard_s: float = 0.0
 
 
 class Town(Protocol):
@@ -95,6 +96,8 @@ class Player:
     _nonces: dict[bytes, bytes] = field(default_factory=dict)
     _numbers: int = 0
     _heard_at: float = 0.0
+    _frame_at: float = 0.0
+    _unheard_s: float = 0.0
     _sealed_for: int = 0
     _ready_for: bytes = b""
     _left: bool = False
@@ -111,6 +114,7 @@ class Player:
         if connection is not self._connection:
             return
         self._heard_at = self.loop.time()
+        self._unheard_s, self._frame_at = self._heard_at - self._frame_at, self._heard_at
         update = frames_pb2.ServerFrame.FromString(frame).table
         if self._fold(update):
             self._consider()
@@ -209,7 +213,7 @@ class Player:
             self._prepare(view)
 
     def _think(self, decision: int) -> None:
-        self.asked[decision] = Asked(self.loop.time())
+        self.asked[decision] = Asked(self.loop.time(), unheard_s=self._unheard_s)
         nature, draw = self.nature, self.chance.random()
         if draw < nature.silent_chance:
             return

@@ -204,7 +204,10 @@ class Simulation:
         if not await self._until(self._all_know, LAST_FRAMES_S):
             self.crashes += invariants.unequal_views(self.journal, self._unsure)
         if not self.journal.broken and not self.crashes:
-            self.crashes += invariants.check(self.journal, self.players, self.house.store, self.faults.outages)
+            profile = self.faults.profile
+            self.crashes += invariants.check(
+                self.journal, self.players, self.house.store, self.faults.outages, late=profile.late > 0
+            )
 
     async def _until(self, done: Any, seconds: float) -> bool:
         """Wait until it is done, or a law is broken; ``False`` when it takes too long."""
