@@ -131,7 +131,8 @@ class SimulatedStore:
             if connection.process is process:
                 held, connection.held = connection.held, []
                 for data in held:
-                    self.send(connection, data)
+                    # At once: what is on its way already was written after it, and must not overtake it.
+                    self._arrived(connection, data)
 
     def cut_all(self) -> None:
         """Break every connection; what is on its way is lost."""
