@@ -14,9 +14,6 @@ from tests.simulation.processes import ClockReplica, Gateway, House, Worker
 from tests.simulation.store import StoreFaults
 from tests.simulation.virtual_time import Process
 
-BETWEEN_S: Final = (0.5, 5.0)
-"""The time between two faults."""
-
 
 @dataclass(slots=True)
 class Outage:
@@ -77,7 +74,8 @@ without it."""
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What may go wrong in a simulation: kinds of faults, and how messages fare all the while."""
+    """What may go wrong in a simulation: kinds of faults, ``between_s`` one and the next, and how messages fare all the
+    while."""
 
     name: str
     kinds: tuple[str, ...] = ()
@@ -86,6 +84,7 @@ class Profile:
     repeated: float = 0.0
     store_slow: float = 0.0
     store_cut: float = 0.0
+    between_s: tuple[float, float] = (0.5, 5.0)
 
 
 PROFILES: Final = {
@@ -94,10 +93,24 @@ PROFILES: Final = {
         Profile("calm"),
         Profile("messages", late=0.02, lost=0.02, repeated=0.05),
         Profile("workers", ("kill worker", "lose worker", "pause worker", "drain worker")),
-        Profile("store", ("store away", "store slow", "store cut", "store unreachable"), store_cut=0.0005),
+        Profile(
+            "store",
+            ("store away", "store slow", "store cut", "store unreachable"),
+            store_cut=0.0005,
+            between_s=(2.0, 8.0),
+        ),
         Profile("clocks", ("kill clock", "pause clock", "cut worker from clock"), lost=0.02, repeated=0.1),
         Profile("edge", tuple(sorted(EDGE)), late=0.02),
-        Profile("everything", KINDS, late=0.01, lost=0.01, repeated=0.03, store_slow=0.0005, store_cut=0.0003),
+        Profile(
+            "everything",
+            KINDS,
+            late=0.01,
+            lost=0.01,
+            repeated=0.03,
+            store_slow=0.0005,
+            store_cut=0.0003,
+            between_s=(1.0, 6.0),
+        ),
     )
 }
 
@@ -131,7 +144,7 @@ class Faults:
         if not self.profile.kinds:
             return
         while True:
-            await asyncio.sleep(self.chance.uniform(*BETWEEN_S))
+            await asyncio.sleep(self.chance.uniform(*self.profile.between_s))
             kind = self.chance.choice(self.profile.kinds)
             self.count[kind] += 1
             self.fleet.house.trace.note("faults", kind)

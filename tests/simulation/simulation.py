@@ -52,7 +52,8 @@ LAST_HANDS_S: Final = 240.0
 """Once nothing goes wrong any more, every running hand ends within so many virtual seconds."""
 LAST_FRAMES_S: Final = 40.0
 """And every player knows its table within so many."""
-_RULESETS: Final = ("hkos-3-v1", "classical")
+_RULESETS: Final = ("hkos-3-v1", *("classical",) * 7)
+"""By turns. Most tables play without a least number of faan: their hands end sooner, and more of them fit a test."""
 _EASY: Final = settings_pb2.BOT_LEVEL_EASY
 _NONE: Final = settings_pb2.BOT_LEVEL_UNSPECIFIED
 _SPEEDS: Final = (settings_pb2.SPEED_BULLET, settings_pb2.SPEED_BLITZ, settings_pb2.SPEED_STANDARD)
@@ -264,7 +265,7 @@ class Simulation:
             table_id = f"simulatedtable{number:08d}"
             players = [f"{number}-{seat}" for seat in range(4)]
             settings = settings_pb2.TableSettings(
-                ruleset=_RULESETS[number % 2],
+                ruleset=_RULESETS[number % len(_RULESETS)],
                 speed=chance.choice(_SPEEDS),
                 rated=chance.random() < 0.5,
                 uniform_pacing=chance.random() < 0.25,

@@ -15,7 +15,8 @@ from tests.simulation.simulation import Plan, Report, Simulation
 from tests.simulation.virtual_time import Fate, NothingHappensError, Process, VirtualLoop
 
 pytestmark = pytest.mark.timeout(600)
-PLAN = Plan(seed=6, hands=3, tables=4, profile="everything")
+PLAN = Plan(seed=6, hands=8, tables=4, profile="everything")
+"""More hands than tables: faults happen."""
 
 
 def test_the_same_seed_does_the_same(valkey_url: str) -> None:
@@ -39,14 +40,14 @@ def test_another_process_does_the_same_with_another_order_of_hashes(valkey_url: 
 
 
 def test_another_seed_does_something_else(valkey_url: str) -> None:
-    other = Plan(seed=7, hands=3, tables=4, profile="everything")
+    other = Plan(seed=7, hands=8, tables=4, profile="everything")
     assert Simulation(PLAN, valkey_url).run().digest != Simulation(other, valkey_url).run().digest
 
 
 def test_a_broken_law_is_told_with_the_command_that_repeats_it() -> None:
     report = Report(PLAN, ["table 1 was made twice"], "d", [])
     assert "BROKEN table 1 was made twice" in told(report)
-    assert "python -m tests.simulation --seed 6 --hands 3 --tables 4 --profile everything" in told(report)
+    assert "python -m tests.simulation --seed 6 --hands 8 --tables 4 --profile everything" in told(report)
 
 
 def test_a_day_passes_at_once() -> None:
