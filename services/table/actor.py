@@ -196,8 +196,14 @@ class TableActor:
         self._window_ms = 0
         self._credit = Credit()
 
-    def wake(self) -> None:
-        """Go on with whatever the state waits for: a settlement, computer players."""
+    def wake(self, *, resumed: bool = False) -> None:
+        """Go on with whatever the state waits for: a settlement, computer players.
+
+        Computers that are asked at a table that is ``resumed`` were asked before it moved here: they think no longer.
+        """
+        if resumed:
+            self._cancel_bots()
+            self._bot_timers.update({seat: self._call_bot(seat, 0) for seat in self.state.awaited_bots})
         self._follow_up()
 
     def submit(
@@ -465,7 +471,7 @@ class TableActor:
             self._bot_timers.pop(seat).cancel()
         for seat in awaited:
             if seat not in self._bot_timers:
-                self._wake_bot(seat)
+                self._bot_timers[seat] = self._call_bot(seat, self._thinking_ms())
 
     async def _settle(self) -> None:
         state, telemetry = self.state, self._around.measures.telemetry
@@ -481,10 +487,8 @@ class TableActor:
             if span is not None:
                 span.end()
 
-    def _wake_bot(self, seat: Seat) -> None:
-        wait_ms = self._thinking_ms()
-        loop = asyncio.get_running_loop()
-        self._bot_timers[seat] = loop.call_later(wait_ms / 1000, self._bot_due, seat)
+    def _call_bot(self, seat: Seat, wait_ms: int) -> asyncio.TimerHandle:
+        return asyncio.get_running_loop().call_later(wait_ms / 1000, self._bot_due, seat)
 
     def _thinking_ms(self) -> int:
         """Return how long a computer player waits before it chooses. A discard is answered while its pause lasts: an

@@ -59,6 +59,8 @@ class LiveTables:
         self._tasks = tasks
         self._actors: dict[str, TableActor] = {}
         self._loading: dict[str, asyncio.Future[TableActor]] = {}
+        self._folding = asyncio.Lock()
+        """Held for one fold at a time: when many tables come at once, the first go on while the others are folded."""
         self._address = ""
         self._renew_every_s = min(settings.table_lease_ms / 3, registry.ttl_ms / 3) / 1000
         self._renewed_at: float | None = None
@@ -112,7 +114,9 @@ class LiveTables:
         )
         if made.created:
             loaded = LoadedTable(transition.state, made.sequence, made.epoch, (transition.entry,), None)
-            self._keep(TableActor(loaded, self._around), "created")
+            actor = TableActor(loaded, self._around)
+            self._keep(actor, "created")
+            actor.wake()
         return made.worker
 
     async def get(self, table_id: str, *, take_over: bool = False) -> TableActor:
@@ -216,7 +220,8 @@ class LiveTables:
         asked_at = loop.time()
         try:
             claimed = await self._store.claim(table_id, self.worker, self._settings.table_lease_ms, take_over=take_over)
-            actor = TableActor(_fold(claimed), self._around)
+            async with self._folding:
+                actor = TableActor(_fold(claimed), self._around)
             self._keep(actor, "claimed")
             self._measures.claimed(claimed, self.worker, unreachable=take_over)
             if actor.state.clock is not None or actor.state.ready_deadline_ms is not None:
@@ -231,7 +236,7 @@ class LiveTables:
                 await actor.ask(lambda _, given: [GrantOutage(given.now_ms, outage)])
             else:
                 actor.expect_everybody()
-            actor.wake()
+            actor.wake(resumed=True)
             loading.set_result(actor)
         except EastwindError as error:
             loading.set_exception(error)
@@ -245,7 +250,6 @@ class LiveTables:
         self._actors[actor.table_id] = actor
         self._gauge.set(len(self._actors))
         self._moves.labels(outcome).inc()
-        actor.wake()
 
     def _lost(self, actor: TableActor, fenced: bool) -> None:
         """The table left by itself: another worker has it, or the store did not answer and it is loaded again."""

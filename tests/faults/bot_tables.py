@@ -54,10 +54,6 @@ class Mark:
     firsts: dict[str, float] = field(default_factory=dict)
     complete: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def asked(self) -> None:
-        """A client has sent a command."""
-        self._asked.set()
-
     def action(self, table_id: str, accepted_s: float, now_s: float) -> None:
         """An action was accepted at a table at that time of the server and is known to a client now."""
         if accepted_s > self.at_s and table_id in self.wanted and table_id not in self.firsts:
@@ -209,8 +205,9 @@ class Client:
 
     async def _update(self, update: view_pb2.TableUpdate) -> None:
         if update.HasField("view"):
+            resumed = self.sequence is not None
             self._take_view(update)
-            self._consider()
+            self._consider(resumed=resumed)
             return
         if self.sequence is None or self.whole_wanted:
             return
@@ -266,12 +263,15 @@ class Client:
             self.experience.timeouts += 1
         return name in _ACTIONS
 
-    def _consider(self) -> None:
-        """Plan the answer to what is asked now, unless it is planned or sent."""
+    def _consider(self, *, resumed: bool = False) -> None:
+        """Plan the answer to what is asked now, unless it is planned or sent. Who is ``resumed`` has thought enough."""
+        if resumed and self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
         if self._timer is not None or self.pending:
             return
         if self._wanted() not in ((0, 0), self._asked):
-            pause = self._random.uniform(self._pace.least_s, self._pace.most_s)
+            pause = 0.0 if resumed else self._random.uniform(self._pace.least_s, self._pace.most_s)
             self._timer = asyncio.get_running_loop().call_later(pause, self._act)
 
     def _wanted(self) -> tuple[int, int]:
