@@ -154,7 +154,7 @@ class EventConsumer:
             async with asyncio.timeout(30):
                 await start_client(consumer)
             self._client, self._in_hand = consumer, {}
-            heard_at, behind = loop.time(), dict[TopicPartition, int]()
+            heard_at, behind = loop.time(), dict[TopicPartition, tuple[int, int]]()
             while not self._stopping.is_set():
                 batches = await consumer.getmany(timeout_ms=500, max_records=self._max_records)
                 if batches:
@@ -173,7 +173,8 @@ class EventConsumer:
                     before, behind = behind, await self._behind(consumer)
                     # Behind once is a message on its way; at the same place again is one that does not come.
                     if before.items() & behind.items():
-                        _log.error("consumer is deaf and begins anew", group=self._group)
+                        places = {f"{at.topic}/{at.partition}": place for at, place in behind.items()}
+                        _log.error("consumer is deaf and begins anew", group=self._group, positions_ends=places)
                         return
                     heard_at = loop.time()
         finally:
@@ -184,15 +185,15 @@ class EventConsumer:
             except (KafkaError, OSError, TimeoutError) as error:
                 _log.warning("consumer did not close", group=self._group, error=repr(error))
 
-    async def _behind(self, consumer: AIOKafkaConsumer) -> dict[TopicPartition, int]:
-        """Return our position in each partition of ours of which the broker has more than came to us."""
+    async def _behind(self, consumer: AIOKafkaConsumer) -> dict[TopicPartition, tuple[int, int]]:
+        """Return our position and the broker's end in each partition of ours where they differ."""
         partitions = consumer.assignment()
         if not partitions:
             return {}
         async with asyncio.timeout(10):
             ends = await consumer.end_offsets(list(partitions))
             positions = {partition: await consumer.position(partition) for partition in ends}
-        return {partition: position for partition, position in positions.items() if position != ends[partition]}
+        return {at: (position, ends[at]) for at, position in positions.items() if position != ends[at]}
 
     def _lag(self, topic: str) -> float:
         """How many messages of a topic's partitions here are not handled yet, as far as the client has heard."""

@@ -54,10 +54,12 @@ async def win_a_hand(house: House) -> None:
     """Four guests play rated hands until one is won."""
     players = await asyncio.gather(*(house.guest() for _ in range(4)))
     table_id = (await asyncio.gather(*(player.enter_queue(HKOS, rated=True) for player in players)))[0]
+    hands = 1
     while True:
-        results = await house.play(table_id, players, [easy] * 4, hands=1)
-        if results[0][0].settled.HasField("winner"):
+        results = await house.play(table_id, players, [easy] * 4, hands=hands)
+        if results[0][-1].settled.HasField("winner"):
             return
+        hands = 2  # the settled hand that a player finds at the table is its first
 
 
 def goes_all_the_way(spans: list[Span]) -> bool:
