@@ -1,4 +1,8 @@
-"""The broker is away: play goes on, results wait in the outbox up to a bound, and all of them arrive in the end."""
+"""The broker is away: play goes on, results wait in the outbox up to a bound, and all of them arrive in the end.
+
+These are about a broker that keeps what it has. The one in memory forgets topics and groups, and its groups may take
+minutes to form again; that what it forgot is sent once more is shown with the relay and by a restart of everything.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +22,7 @@ from services.cli.edge_client import EdgeClient
 from tests.service.fleet import House, ShiftedClock
 from tests.service.outages.outage import SETTINGS, Outages, readiness
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.production, pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(300)]
 
 
 @pytest.fixture(scope="module")
