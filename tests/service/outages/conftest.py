@@ -9,7 +9,7 @@ import pytest_asyncio
 
 from deploy.local.fleet import Fleet
 from deploy.local.stack import BackingStack
-from tests.backing import Keeper
+from tests.backing import BACKING, Keeper
 from tests.service.fleet import House, open_house
 from tests.service.outages.outage import SETTINGS, Outages
 
@@ -17,7 +17,7 @@ from tests.service.outages.outage import SETTINGS, Outages
 @pytest.fixture(scope="module")
 def own_stack(keeper: Keeper, tmp_path_factory: pytest.TempPathFactory) -> Iterator[BackingStack]:
     """Valkey, broker and PostgreSQL of this module alone."""
-    stack = BackingStack(tmp_path_factory.mktemp("outages"), fsync=False)
+    stack = BackingStack(tmp_path_factory.mktemp("outages"), backing=BACKING, fsync=False)
     keeper.run(stack.start())
     yield stack
     keeper.run(stack.stop())
