@@ -176,4 +176,9 @@ class EventProducer:
 async def _close(producer: AIOKafkaProducer) -> None:
     """Close a client at once; whatever it still holds fails."""
     producer._message_accumulator.fail_all(KafkaConnectionError("the producer was closed"))
-    await producer.stop()
+    try:
+        await producer.stop()
+    except Exception as error:
+        # Its sender may trip over a batch that was failed under its hands; who gives it up must not fall with it.
+        _log.info("a producer that was given up did not stop by itself", error=repr(error))
+        await producer.client.close()
