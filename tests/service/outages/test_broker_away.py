@@ -1,7 +1,7 @@
 """The broker is away: play goes on, results wait in the outbox up to a bound, and all of them arrive in the end.
 
-These are about a broker that keeps what it has. The one in memory forgets topics and groups, and its groups may take
-minutes to form again; that what it forgot is sent once more is shown with the relay and by a restart of everything.
+With the broker in memory these have failed now and then, and why is not settled: until then they run on Apache Kafka
+alone.
 """
 
 from __future__ import annotations
