@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from hashlib import sha256
 
 from eastwind.bots.v1 import bots_service_pb2, bots_service_pb2_grpc
 from libs.chassis.errors import EastwindError, InvalidRequest, NotFound
@@ -12,7 +11,7 @@ from libs.chassis.telemetry import Metrics
 from libs.chassis.telemetry_contract import metrics as contract
 from libs.contracts.bot_views import hand_view_from_proto
 from libs.contracts.tiles import InvalidMessage, action_to_proto
-from libs.mahjong.bots import Level
+from libs.mahjong.bots import Level, decision_seed
 from libs.mahjong.engine.ruleset import UnknownRuleset
 from services.bots.thinking import Thinker
 
@@ -24,12 +23,6 @@ def adapt_error(error: BaseException) -> EastwindError | None:
     if isinstance(error, UnknownRuleset):
         return NotFound(str(error), reason="RULESET_UNKNOWN", metadata={"ruleset": error.ruleset_id})
     return None
-
-
-def seed_of(table_id: str, hand: int, decision: int, seat: int) -> int:
-    """The seed of a decision: the same for a repeated call, another for every decision at every table."""
-    named = f"{table_id}/{hand}/{decision}/{seat}".encode()
-    return int.from_bytes(sha256(named).digest()[:8], "big")
 
 
 class BotsServicer(bots_service_pb2_grpc.BotsServiceServicer):
@@ -51,7 +44,7 @@ class BotsServicer(bots_service_pb2_grpc.BotsServiceServicer):
         started = time.perf_counter()
         view = request.view
         hand = hand_view_from_proto(view)
-        seed = seed_of(view.table_id, view.hand, view.decision.decision, view.viewer)
+        seed = decision_seed(view.table_id, view.hand, view.decision.decision, view.viewer)
         action = await self._thinker.choose(hand, level, seed)
         self._seconds.labels(level.name.lower()).observe(time.perf_counter() - started)
         return bots_service_pb2.DecideResponse(action=action_to_proto(action))

@@ -87,9 +87,8 @@ class Appender(Protocol):
 class Surroundings:
     """What all tables of a worker share.
 
-    ``settle`` returns the settlement of a hand that is over; ``think`` a computer player's action for a seat, or
-    ``None`` when none could be had. ``lost`` is called when the table turns out to live elsewhere. While
-    ``backlog_full`` says so, no hand begins.
+    ``settle`` returns the settlement of a hand that is over; ``think`` a computer player's action for a seat. ``lost``
+    is called when the table turns out to live elsewhere. While ``backlog_full`` says so, no hand begins.
     """
 
     appender: Appender
@@ -98,7 +97,7 @@ class Surroundings:
     pacing: Pacing
     thinking: Pacing
     settle: Callable[[TableState], Awaitable[HandSettled]]
-    think: Callable[[TableState, Seat], Awaitable[Action | None]]
+    think: Callable[[TableState, Seat], Awaitable[Action]]
     lost: Callable[[TableActor, bool], None]
     measures: Measures
     mailbox: int
@@ -506,7 +505,7 @@ class TableActor:
                 self._around.tasks.start(self._play_bot(seat), name="bot")
 
     async def _play_bot(self, seat: Seat) -> None:
-        """Have a computer player choose; when it does not, the decision's deadline chooses for it."""
+        """Have a computer player choose; should that fail, the decision's deadline chooses for it."""
         state = self.state
         decision = state.hand.decision if state.hand is not None else None
         if decision is None or seat not in state.awaited_bots:
@@ -514,8 +513,6 @@ class TableActor:
             return
         number = decision.decision
         action = await self._around.think(state, seat)
-        if action is None:
-            return
         try:
             await self.ask(lambda _, given: [Act("", given.now_ms, seat, number, action, 0, given.hold_ms)])
         except EastwindError as error:

@@ -47,7 +47,7 @@ class LiveTables:
         measures: Measures,
         *,
         settle: Callable[[TableState], Awaitable[HandSettled]],
-        think: Callable[[TableState, Seat], Awaitable[Action | None]],
+        think: Callable[[TableState, Seat], Awaitable[Action]],
         backlog_full: Callable[[], bool] = lambda: False,
     ) -> None:
         self._settings = settings

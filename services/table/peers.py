@@ -16,10 +16,12 @@ from libs.chassis.telemetry_contract import metrics as contract
 from libs.contracts.scores import settlement_from_proto, situation_to_proto
 from libs.contracts.tiles import InvalidMessage, action_from_proto
 from libs.contracts.views import view_message
+from libs.mahjong.bots import Level, choose, decision_seed
 from libs.mahjong.engine.actions import Action
 from libs.mahjong.engine.events import HandSettled, HandWon
 from libs.mahjong.engine.situations import settled, settlement_of, win_situation
 from libs.mahjong.engine.table_state import SEATS, TableState
+from libs.mahjong.engine.views import view_of
 from libs.mahjong.tiles import Seat
 
 SETTLE_TRIES: Final = 2
@@ -60,8 +62,10 @@ class Peers:
         self._settled.labels("library").inc()
         return settlement_of(hand)
 
-    async def think(self, state: TableState, seat: Seat) -> Action | None:
-        """Return what the computer player of a seat does, or ``None`` when the service does not say in time."""
+    async def think(self, state: TableState, seat: Seat) -> Action:
+        """Return what the computer player of a seat, which is asked, does: the bots service's choice, or, when that
+        does not say in time, what the easiest of the same players would do. Nobody waits for a computer's clock to run
+        out because a service is away, and the easy player takes too little time to be felt at other tables."""
         occupant = state.occupants[seat]
         assert occupant is not None
         request = bots_service_pb2.DecideRequest(
@@ -73,4 +77,8 @@ class Peers:
         except (EastwindError, InvalidMessage) as error:
             self._missing.inc()
             _log.warning("no decision of a computer player", table_id=state.table_id, error=str(error))
-            return None
+        hand = state.hand
+        assert hand is not None
+        assert hand.decision is not None
+        seed = decision_seed(state.table_id, state.hand_number, hand.decision.decision, seat)
+        return choose(view_of(hand, seat), Level.EASY, seed=seed)

@@ -11,7 +11,7 @@ import contextlib
 import random
 import time
 import uuid
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -52,6 +52,8 @@ class Mark:
     at_s: float
     wanted: frozenset[str]
     firsts: dict[str, float] = field(default_factory=dict)
+    updates: dict[str, list[tuple[float, float]]] = field(default_factory=lambda: defaultdict(list))
+    """Of each table, when it sent something (the server's time) and when a client had it, unix seconds."""
     complete: asyncio.Event = field(default_factory=asyncio.Event)
 
     def action(self, table_id: str, accepted_s: float, now_s: float) -> None:
@@ -60,6 +62,10 @@ class Mark:
             self.firsts[table_id] = now_s - self.at_s
             if len(self.firsts) == len(self.wanted):
                 self.complete.set()
+
+    def known_after(self, table_id: str, accepted_s: float) -> float:
+        """Seconds from the mark until a client had something that the table sent after that moment."""
+        return min(had for sent, had in self.updates[table_id] if sent >= accepted_s) - self.at_s
 
 
 @dataclass(slots=True)
@@ -204,6 +210,7 @@ class Client:
             self.closes[f"problem: {reason_name(frame.problem.reason)}"] += 1
 
     async def _update(self, update: view_pb2.TableUpdate) -> None:
+        self._tables.updated(self.table_id, update.server_time_ms / 1000)
         if update.HasField("view"):
             resumed = self.sequence is not None
             self._take_view(update)
@@ -436,6 +443,12 @@ class BotTables:
         now = time.time()
         for mark in self._marks:
             mark.action(table_id, accepted_s, now)
+
+    def updated(self, table_id: str, sent_s: float) -> None:
+        """A client got what a table sent at that time of the server."""
+        now = time.time()
+        for mark in self._marks:
+            mark.updates[table_id].append((sent_s, now))
 
     def experiences(self) -> dict[str, Experience]:
         """A copy of what every client went through, by account."""

@@ -14,7 +14,7 @@ from deploy.local.stack import BackingStack
 from libs.chassis.redis_client import RedisClient
 from libs.chassis.table_store import WorkerRegistry
 from tests.backing import BACKING
-from tests.faults.bot_tables import BotTables, Pace
+from tests.faults.bot_tables import BotTables, Mark, Pace
 from tests.faults.checker.checker import Checker, Report
 from tests.faults.checker.databases import Databases
 from tests.faults.figures import Figures
@@ -146,6 +146,21 @@ class LoadedPlatform:
         """The number of the worker with the most tables."""
         counts = {number: len(await self.tables_of(number)) for number in (1, 2)}
         return max(counts, key=lambda number: counts[number])
+
+    async def failovers(self, mark: Mark) -> list[float]:
+        """Wait until every table of a mark goes on; returns for each how many seconds after the mark a client knew of
+        the first action that was accepted after it, ascending.
+
+        A client that comes back gets the table whole, with the actions that were accepted before it came in it: so the
+        logs say when the first one was accepted, and what a table sent after that shows it.
+        """
+        await self.tables.moved_on(mark)
+        history = await self.checker.follow()
+        firsts = {
+            table_id: next(at_ms for at_ms in history.tables[table_id].actions if at_ms > mark.at_s * 1000) / 1000
+            for table_id in mark.wanted
+        }
+        return sorted(mark.known_after(table_id, first_s) for table_id, first_s in firsts.items())
 
     async def metric(self, processes: Iterable[tuple[str, int]], name: str) -> float:
         """The sum of a counter or gauge over processes; all labels together."""

@@ -45,10 +45,10 @@ async def test_c120_twenty_killed_workers_lose_no_acknowledged_action(loaded: Lo
     before = len(loaded.tables.notes.acknowledged)
     number = await loaded.busiest_worker()
     for _ in range(KILLS):
-        calm += await loaded.tables.moved_on(loaded.tables.mark())
+        calm += await loaded.failovers(loaded.tables.mark())
         mark = loaded.tables.mark(await loaded.tables_of(number))
         await loaded.fleet.kill("table", number)
-        failovers += await loaded.tables.moved_on(mark)
+        failovers += await loaded.failovers(mark)
         await loaded.fleet.restart("table", number)
         await loaded.workers_live(2)
         # All tables are at the other one now.
@@ -80,7 +80,7 @@ async def test_a_worker_killed_before_its_appends_reach_the_store(loaded: Loaded
         mark = loaded.tables.mark()
         await loaded.fleet.kill("table", 1)
         proxy.drop()
-        failovers = await loaded.tables.moved_on(mark)
+        failovers = await loaded.failovers(mark)
     await loaded.check()
     loaded.figures.add("failover, killed before the append", spread(failovers), command="before_its_appends")
 
@@ -101,7 +101,7 @@ async def test_a_worker_killed_after_its_appends_before_the_store_answers(loaded
             if f"{client.account_id}:{command_id}" in loaded.checker.history.tables[client.table_id].commands
         }
         await loaded.fleet.kill("table", 1)
-        failovers = await loaded.tables.moved_on(mark)
+        failovers = await loaded.failovers(mark)
     await loaded.check()
     later = loaded.tables.notes.acknowledged[acknowledged:]
     answered = durable & {(note.table_id, f"{note.account_id}:{note.command_id}") for note in later}
@@ -134,7 +134,7 @@ async def test_c107_a_worker_that_slept_ten_seconds_cannot_write(loaded: LoadedP
     loaded.fleet.pause("table", number)
     try:
         await asyncio.sleep(10)
-        failovers = await loaded.tables.moved_on(mark)
+        failovers = await loaded.failovers(mark)
         history = await loaded.checker.follow()
         epochs = {table_id: history.tables[table_id].epoch for table_id in tables}
         assert await loaded.tables_of(number) == frozenset()
@@ -178,7 +178,7 @@ async def test_a_slow_store_gets_no_more_appends_than_there_are_commands(loaded:
 async def test_play_goes_on_while_a_killed_service_is_away(loaded: LoadedPlatform, service: str) -> None:
     mark = loaded.tables.mark()
     await loaded.fleet.kill(service)
-    waits = await loaded.tables.moved_on(mark)
+    waits = await loaded.failovers(mark)
     await loaded.fleet.restart(service)
     await loaded.check()
     loaded.figures.add(f"{service} killed: next action at a table", spread(waits), command=f"away and {service}")
@@ -202,7 +202,7 @@ async def test_c108_nothing_is_acknowledged_while_the_store_is_away(loaded: Load
     mark = loaded.tables.mark()
     await loaded.stack.valkey.start()
     await loaded.keep_everything()
-    waits = await loaded.tables.moved_on(mark)
+    waits = await loaded.failovers(mark)
     await loaded.check()
     loaded.figures.add("store killed: next action after its start", spread(waits), command="store_is_away")
 
@@ -228,7 +228,7 @@ async def test_play_goes_on_without_the_broker_and_its_events_arrive_later(loade
 
 async def test_play_goes_on_without_the_databases_and_consumers_catch_up(loaded: LoadedPlatform) -> None:
     await loaded.stack.postgres.kill()
-    waits = await loaded.tables.moved_on(loaded.tables.mark())
+    waits = await loaded.failovers(loaded.tables.mark())
     async with loaded.tables.http.post(
         f"{loaded.fleet.edge_urls[0]}/api/eastwind.accounts.v1.AccountsService/RegisterGuest", json={"name": "Late"}
     ) as answer:

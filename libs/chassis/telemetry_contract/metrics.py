@@ -199,7 +199,7 @@ SETTLEMENTS = CounterMetric(
     _TABLE,
 )
 BOT_MISSES = CounterMetric(
-    "eastwind_bot_misses_total", "Decisions that the bots service did not answer.", services=_TABLE
+    "eastwind_bot_misses_total", "Decisions that the bots service did not make; the worker chose.", services=_TABLE
 )
 OUTBOX_RELAYED = CounterMetric(
     "eastwind_outbox_relayed_total", "Outbox messages that the broker took.", services=_TABLE

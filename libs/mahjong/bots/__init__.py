@@ -5,5 +5,6 @@ for; the players themselves know no ruleset.
 """
 
 from libs.mahjong.bots.choosing import Level, choose, warm_up
+from libs.mahjong.bots.dice import decision_seed
 
-__all__ = ["Level", "choose", "warm_up"]
+__all__ = ["Level", "choose", "decision_seed", "warm_up"]

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import Final
 
 _MASK: Final = (1 << 64) - 1
+
+
+def decision_seed(table_id: str, hand: int, decision: int, seat: int) -> int:
+    """The seed of a decision: the same for a repeated question, another for every decision at every table."""
+    named = f"{table_id}/{hand}/{decision}/{seat}".encode()
+    return int.from_bytes(sha256(named).digest()[:8], "big")
 
 
 def number(seed: int, of: int) -> float:

@@ -77,6 +77,8 @@ class TableLog:
         self.commands: dict[str, Carried] = {}
         self.hands: dict[int, Hand] = {}
         self.units: dict[str, Unit] = {}
+        self.actions: list[int] = []
+        """When choices were accepted, of players and computers alike: unix ms, ascending."""
         self.timeouts: list[tuple[int, int, int]] = []
         """When (unix ms), seat, decision."""
         self.grants = 0
@@ -107,6 +109,8 @@ class TableLog:
         answered: list[tuple[int, int]] = []
         for event in events:
             self._event(sequence, at_ms, event, answered)
+        if any(event[0] in (SEAT_ANSWERED, SEAT_READY) for event in events):
+            self.actions.append(at_ms)
         if command_id:
             if command_id in self.commands:
                 before = self.commands[command_id].sequence

@@ -19,11 +19,10 @@ from libs.chassis.settings import read
 from libs.chassis.telemetry import Telemetry
 from libs.contracts.tiles import action_from_proto
 from libs.contracts.views import view_message
-from libs.mahjong.bots import Level, choose
+from libs.mahjong.bots import Level, choose, decision_seed
 from libs.mahjong.engine.views import view_of
 from libs.mahjong.simulation import SimulatedTable, derived_seed, seeded_policy
 from services.bots.app import BotsService
-from services.bots.service import seed_of
 from services.bots.settings import BotsSettings
 
 KEY = "a key that all services share"
@@ -82,7 +81,7 @@ async def test_the_answer_is_what_the_player_chooses_and_stays_the_same(running:
         seat, hand = table.state.awaited[0], table.state.hand
         assert hand is not None
         assert hand.decision is not None
-        seed = seed_of(table.state.table_id, table.state.hand_number, hand.decision.decision, seat)
+        seed = decision_seed(table.state.table_id, table.state.hand_number, hand.decision.decision, seat)
         expected = choose(view_of(hand, seat), level, seed=seed)
         for _ in range(2):
             answer = await stub.Decide(request(table, level))
@@ -101,8 +100,8 @@ def test_every_decision_has_its_own_seed() -> None:
     named = [
         (table, hand, decision, seat) for table in "ab" for hand in (1, 11) for decision in (1, 11) for seat in (0, 1)
     ]
-    assert len({seed_of(*one) for one in named}) == len(named)
-    assert seed_of("a", 1, 2, 3) == seed_of("a", 1, 2, 3)
+    assert len({decision_seed(*one) for one in named}) == len(named)
+    assert decision_seed("a", 1, 2, 3) == decision_seed("a", 1, 2, 3)
 
 
 @pytest.mark.parametrize(
