@@ -61,8 +61,13 @@ class TableCalls:
 
     async def view(self, table_id: str, account_id: str) -> view_pb2.TableView:
         """Return the table as the account sees it."""
-        request = table_pb2.GetViewRequest(table_id=table_id, account_id=account_id)
-        response = await self._at_owner(table_id, lambda stub, _: stub.GetView(request, timeout=TIMEOUT_S))
+        response = await self._at_owner(
+            table_id,
+            lambda stub, take_over: stub.GetView(
+                table_pb2.GetViewRequest(table_id=table_id, account_id=account_id, take_over=take_over),
+                timeout=TIMEOUT_S,
+            ),
+        )
         view: view_pb2.TableView = response.view
         return view
 

@@ -128,7 +128,7 @@ class TableServicer(table_service_pb2_grpc.TableServiceServicer):
     async def GetView(  # noqa: N802
         self, request: table_pb2.GetViewRequest, context: Context
     ) -> table_pb2.GetViewResponse:
-        actor = await self._tables.get(request.table_id)
+        actor = await self._tables.get(request.table_id, take_over=request.take_over)
         seat = actor.state.seat_of(request.account_id) if request.account_id else None
         if seat is None and actor.state.settings.private:
             raise PermissionDenied("only those who sit at a private table may see it")

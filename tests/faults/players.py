@@ -250,9 +250,9 @@ class Four:
         self.players: list[Player] = []
 
     async def __aenter__(self) -> Self:
-        session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=10))
-        await self._exits.enter_async_context(session)
-        self.players = [Player(session, self._edges, seat, seat) for seat in range(4)]
+        self.session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=10))
+        await self._exits.enter_async_context(self.session)
+        self.players = [Player(self.session, self._edges, seat, seat) for seat in range(4)]
         for number, player in enumerate(self.players):
             player.changed = self._moved.set
             await player.register(f"Player {uuid.uuid4().hex[:6]}{number}")

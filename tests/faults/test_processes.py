@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import uuid
 
 import pytest
 
 from tests.faults.platform import Platform
-from tests.faults.players import Four
+from tests.faults.players import RULESET, Four, Player
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(120, func_only=True)]
 
@@ -20,6 +21,19 @@ async def test_c120_a_killed_worker_loses_no_accepted_action(platform: Platform,
     await four.compare_with_server()
     await four.check_record(hand)
     assert four.timeouts() == []
+
+
+async def test_a_seat_whose_worker_was_killed_is_found_at_once(platform: Platform, four: Four) -> None:
+    """Nobody else looks for the table: whoever asks finds the owner unreachable and has the table taken over."""
+    player = Player(four.session, platform.fleet.edge_urls, 1, 99)
+    await player.register("Alone")
+    settings = {"ruleset": RULESET, "speed": "SPEED_STANDARD"}
+    body = {"requestId": uuid.uuid4().hex, "settings": settings}
+    table_id = (await player.call("Matchmaking/CreateTable", body))["tableId"]
+    owner = await platform.worker_of(table_id)
+    await platform.fleet.kill("table", owner)
+    assert (await player.call("Matchmaking/GetSeat", {}, tries=1))["tableId"] == table_id
+    assert await platform.worker_of(table_id) != owner
 
 
 async def test_c077_players_of_a_killed_gateway_come_back_to_the_same_table(platform: Platform, four: Four) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, fields
 
 from libs.chassis.redis_client import RedisClient
 from libs.chassis.table_store.lua import script
@@ -11,6 +11,7 @@ from libs.chassis.table_store.values import WorkerInfo
 
 _HEARTBEAT = script("heartbeat")
 _LIVE = script("live_workers")
+_NAMES = tuple(each.name for each in fields(WorkerInfo))
 _KEYS = (b"ew:{workers}:live", b"ew:{workers}:about")
 
 
@@ -36,4 +37,10 @@ class WorkerRegistry:
     async def live(self) -> list[WorkerInfo]:
         """All live workers, ordered by id; those that drain are among them."""
         reply = await self._client.run(_LIVE, _KEYS, (), deadline_s=self._deadline_s)
-        return sorted((WorkerInfo(**json.loads(row)) for row in reply if row), key=lambda each: each.worker)
+        return sorted((_read(row) for row in reply if row), key=lambda each: each.worker)
+
+
+def _read(row: bytes) -> WorkerInfo:
+    """A worker's words about itself; what only later versions say is left out, so that both can run side by side."""
+    told = json.loads(row)
+    return WorkerInfo(**{name: told[name] for name in _NAMES if name in told})

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
+
 import pytest
 
 from libs.chassis.errors import TableUnknown, Unavailable
@@ -51,6 +54,13 @@ async def test_a_new_table_goes_to_the_less_loaded_and_never_to_one_that_drains(
         await registry.heartbeat(each)
     router = TableRouter(store, registry)
     assert {(await router.place()).worker for _ in range(20)} == {"idle"}
+
+
+async def test_a_worker_of_a_later_version_may_say_more(client: RedisClient) -> None:
+    about = {**asdict(worker("later", 5)), "loop_lag_ms": 3}
+    await client.call(b"ZADD", b"ew:{workers}:live", b"9e15", b"later", key=b"ew:{workers}:live")
+    await client.call(b"HSET", b"ew:{workers}:about", b"later", json.dumps(about), key=b"ew:{workers}:about")
+    assert await WorkerRegistry(client).live() == [worker("later", 5)]
 
 
 async def test_a_worker_is_forgotten_when_it_leaves_or_falls_silent(client: RedisClient) -> None:
