@@ -34,21 +34,21 @@ from libs.chassis.table_store import OutboxMessage
 from libs.chassis.telemetry import NO_TRACE, current_trace_parent, in_span
 from libs.chassis.telemetry_contract import spans
 from libs.contracts.tiles import InvalidMessage
-from libs.mahjong.engine.actions import Action, Reason, RuleViolation
+from libs.mahjong.engine.actions import Reason, RuleViolation
 from libs.mahjong.engine.codec import encode_entry
-from libs.mahjong.engine.events import DecisionKind, HandSettled, HandStarted
+from libs.mahjong.engine.events import HandSettled, HandStarted
 from libs.mahjong.engine.table import decide
-from libs.mahjong.engine.table_commands import Act, Entry, GrantOutage, SettleHand, TableCommand, Tick
+from libs.mahjong.engine.table_commands import Entry, GrantOutage, SettleHand, TableCommand, Tick
 from libs.mahjong.engine.table_snapshot import encode_state
 from libs.mahjong.engine.table_state import TablePhase, TableState
 from libs.mahjong.fairness import SECRET_BYTES
-from libs.mahjong.tiles import Seat
 from services.table.announcing import announcements, settled_message
 from services.table.audience import Audience, Subscriber
-from services.table.commands import Circumstances
+from services.table.commands import Circumstances, Make
+from services.table.computers import Computers, Think
 from services.table.credit import LEAST_OWED_MS, Credit
 from services.table.measuring import Measures
-from services.table.pacing import BEGINS_A_PAUSE, Pacing
+from services.table.pacing import BEGINS_A_PAUSE, Pacing, on_turn
 from services.table.refusals import refusal_error
 
 CLOSED_KEPT_MS: Final = 10 * 60 * 1000
@@ -61,9 +61,6 @@ back. What is owed of shorter ones goes along with the next command."""
 READY_PROLONGED_MS: Final = 10_000
 """A ready step that no hand may follow yet lasts so much longer."""
 _log = structlog.get_logger(__name__)
-
-Make = Callable[[TableState, Circumstances], Sequence[TableCommand]]
-"""Makes the engine's commands from the state at the moment when their turn comes."""
 
 
 class Appender(Protocol):
@@ -97,7 +94,7 @@ class Surroundings:
     pacing: Pacing
     thinking: Pacing
     settle: Callable[[TableState], Awaitable[HandSettled]]
-    think: Callable[[TableState, Seat], Awaitable[Action]]
+    think: Think
     lost: Callable[[TableActor, bool], None]
     measures: Measures
     mailbox: int
@@ -157,7 +154,7 @@ class TableActor:
 
     __slots__ = (
         "_around",
-        "_bot_timers",
+        "_computers",
         "_credit",
         "_entries",
         "_mailbox",
@@ -190,7 +187,7 @@ class TableActor:
         self._mailbox: deque[_Request] = deque()
         self._running: asyncio.Task[None] | None = None
         self._settling = False
-        self._bot_timers: dict[Seat, asyncio.TimerHandle] = {}
+        self._computers = Computers(self, around.think, around.thinking, around.clock, around.tasks)
         self._release_ms = 0
         self._window_ms = 0
         self._credit = Credit()
@@ -201,8 +198,7 @@ class TableActor:
         Computers that are asked at a table that is ``resumed`` were asked before it moved here: they think no longer.
         """
         if resumed:
-            self._cancel_bots()
-            self._bot_timers.update({seat: self._call_bot(seat, 0) for seat in self.state.awaited_bots})
+            self._computers.resume()
         self._follow_up()
 
     def submit(
@@ -259,7 +255,7 @@ class TableActor:
             request.answer(OwnedElsewhere("the table has left this worker", owner=""))
         if self._running is not None and self._running is not asyncio.current_task():
             await asyncio.wait([self._running])
-        self._cancel_bots()
+        self._computers.cancel()
 
     @property
     def due_ms(self) -> int:
@@ -315,7 +311,7 @@ class TableActor:
         make = _granting(owed, request.make) if owed else request.make
         try:
             transitions, state = self._decide(make, given)
-            if pause and not _begins_a_pause(transitions) and self._on_turn():
+            if pause and not _begins_a_pause(transitions) and on_turn(self.state):
                 transitions, state = self._decide(make, replace(given, hold_ms=0))
         except RuleViolation as refusal:
             request.answer(refusal_error(refusal))
@@ -446,16 +442,12 @@ class TableActor:
             self._since_snapshot = 0
         return settled
 
-    def _on_turn(self) -> bool:
-        hand = self.state.hand
-        return hand is not None and hand.decision is not None and hand.decision.kind is DecisionKind.TURN
-
     def _pause_ms(self, now: int) -> int:
         """Return how long the public events that follow are held back: a fresh pause on a turn, which may end in a
         discard; what is left of the running pause in the window that the discard opened."""
         if not self.state.settings.uniform_pacing:
             return 0
-        return self._around.pacing.draw_ms() if self._on_turn() else max(0, self._release_ms - now)
+        return self._around.pacing.draw_ms() if on_turn(self.state) else max(0, self._release_ms - now)
 
     def _follow_up(self) -> None:
         if self.closed:
@@ -465,12 +457,7 @@ class TableActor:
         if state.needs_settlement and not self._settling:
             self._settling = True
             self._around.tasks.start(self._settle(), name="settle")
-        awaited = state.awaited_bots
-        for seat in [seat for seat in self._bot_timers if seat not in awaited]:
-            self._bot_timers.pop(seat).cancel()
-        for seat in awaited:
-            if seat not in self._bot_timers:
-                self._bot_timers[seat] = self._call_bot(seat, self._thinking_ms())
+        self._computers.follow(self._release_ms)
 
     async def _settle(self) -> None:
         state, telemetry = self.state, self._around.measures.telemetry
@@ -486,51 +473,11 @@ class TableActor:
             if span is not None:
                 span.end()
 
-    def _call_bot(self, seat: Seat, wait_ms: int) -> asyncio.TimerHandle:
-        return asyncio.get_running_loop().call_later(wait_ms / 1000, self._bot_due, seat)
-
-    def _thinking_ms(self) -> int:
-        """Return how long a computer player waits before it chooses. A discard is answered while its pause lasts: an
-        answer after it would tell everybody that somebody was asked (field case C059)."""
-        held_ms = max(0, self._release_ms - self._around.clock.now_ms())
-        thinking_ms = self._around.thinking.draw_ms()
-        if self._on_turn():
-            return held_ms + thinking_ms
-        return min(held_ms // 2, thinking_ms) if self.state.settings.uniform_pacing else thinking_ms
-
-    def _bot_due(self, seat: Seat) -> None:
-        if not self.closed:
-            # Its turn belongs to no trace: else the trace of one action would go on for the whole table.
-            with in_span(None):
-                self._around.tasks.start(self._play_bot(seat), name="bot")
-
-    async def _play_bot(self, seat: Seat) -> None:
-        """Have a computer player choose; should that fail, the decision's deadline chooses for it."""
-        state = self.state
-        decision = state.hand.decision if state.hand is not None else None
-        if decision is None or seat not in state.awaited_bots:
-            self._bot_timers.pop(seat, None)
-            return
-        number = decision.decision
-        action = await self._around.think(state, seat)
-        try:
-            await self.ask(lambda _, given: [Act("", given.now_ms, seat, number, action, 0, given.hold_ms)])
-        except EastwindError as error:
-            _log.debug("a computer player came too late", table_id=self.table_id, reason=error.reason)
-        finally:
-            if self._bot_timers.pop(seat, None) is not None:
-                self._follow_up()
-
-    def _cancel_bots(self) -> None:
-        for timer in self._bot_timers.values():
-            timer.cancel()
-        self._bot_timers.clear()
-
     def leave(self, error: EastwindError) -> None:
         """The store did not take an append, or not answer for too long: what is in memory may be wrong, so the table
         leaves this worker. Whoever waits is refused."""
         self.closed = True
-        self._cancel_bots()
+        self._computers.cancel()
         waiting, self._mailbox = self._mailbox, deque()
         for request in waiting:
             request.answer(OwnedElsewhere("the table has left this worker", owner=""))

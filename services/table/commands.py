@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from eastwind.table.v1 import table_service_pb2 as table_pb2
@@ -25,6 +26,10 @@ class Circumstances:
     server_seed: bytes
     hold_ms: int = 0
     round_trip_ms: int = 0
+
+
+Make = Callable[[TableState, Circumstances], Sequence[commands.TableCommand]]
+"""Makes the engine's commands from the state at the moment when their turn comes."""
 
 
 def is_for_players(message: table_pb2.TableCommand) -> bool:

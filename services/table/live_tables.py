@@ -12,7 +12,6 @@ from libs.chassis.clocks import Clock
 from libs.chassis.drain import TaskOwner
 from libs.chassis.errors import EastwindError, OwnedElsewhere, StoreUnavailable, Unavailable
 from libs.chassis.table_store import Claimed, TableStore, WorkerInfo, WorkerRegistry, Writer
-from libs.mahjong.engine.actions import Action
 from libs.mahjong.engine.codec import decode_entry, encode_entry
 from libs.mahjong.engine.events import HandSettled, HandStarted
 from libs.mahjong.engine.table import open_table
@@ -20,9 +19,9 @@ from libs.mahjong.engine.table_applying import fold
 from libs.mahjong.engine.table_commands import Entry, GrantOutage, OpenTable
 from libs.mahjong.engine.table_snapshot import decode_state
 from libs.mahjong.engine.table_state import TablePhase, TableState
-from libs.mahjong.tiles import Seat
 from services.table.actor import LoadedTable, Surroundings, TableActor
 from services.table.announcing import announcements
+from services.table.computers import Think
 from services.table.credit import began_ms
 from services.table.measuring import Measures
 from services.table.pacing import Pacing
@@ -47,7 +46,7 @@ class LiveTables:
         measures: Measures,
         *,
         settle: Callable[[TableState], Awaitable[HandSettled]],
-        think: Callable[[TableState, Seat], Awaitable[Action]],
+        think: Think,
         backlog_full: Callable[[], bool] = lambda: False,
     ) -> None:
         self._settings = settings

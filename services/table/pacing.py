@@ -8,10 +8,17 @@ from __future__ import annotations
 from random import SystemRandom
 from typing import Final
 
-from libs.mahjong.engine.events import KongDeclared, TileDiscarded
+from libs.mahjong.engine.events import DecisionKind, KongDeclared, TileDiscarded
+from libs.mahjong.engine.table_state import TableState
 
 BEGINS_A_PAUSE: Final = frozenset((TileDiscarded, KongDeclared))
 """The events that others may answer, whose answers must not show in time."""
+
+
+def on_turn(state: TableState) -> bool:
+    """True when a seat is asked what to do with its own tiles, and not whether it wants somebody else's."""
+    hand = state.hand
+    return hand is not None and hand.decision is not None and hand.decision.kind is DecisionKind.TURN
 
 
 class Pacing:
