@@ -305,6 +305,7 @@ KAFKA = Board(
                 _total("eastwind_outbox_relayed_total", "relayed"),
                 Query("max(eastwind_outbox_failures)", "failures in a row, tables"),
                 Query("max(eastwind_ratings_outbox_failures)", "failures in a row, ratings"),
+                _rate("eastwind_outbox_failed_rounds_total", "job, cause"),
             ),
         ),
         Panel("Sent", "ops", (_rate("eastwind_events_sent_total", "topic, outcome"),)),

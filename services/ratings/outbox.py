@@ -47,6 +47,9 @@ class Outbox:
         self._stopping = False
         self._broker = ""
         self._broker_checked = float("-inf")
+        self._failed_rounds = telemetry.metrics.counter(contract.OUTBOX_FAILED_ROUNDS)
+        for cause in ("unavailable", "unexpected"):
+            self._failed_rounds.labels(cause)
         self._failures = telemetry.metrics.gauge(contract.RATINGS_OUTBOX_FAILURES)
 
     async def add(
@@ -73,7 +76,7 @@ class Outbox:
         return self._tasks.failed
 
     async def start(self) -> None:
-        """Begin to relay, in the background, through outages of the broker and of the database."""
+        """Begin to relay, in the background. What fails is logged, counted and tried again, ever more slowly."""
         self._tasks.start(self._run(), name="ratings-outbox")
 
     async def stop(self, grace_s: float = 5.0) -> None:
@@ -91,12 +94,14 @@ class Outbox:
                 more = await self._relay()
                 failures = 0
             except Exception as error:
-                if not (isinstance(error, Unavailable) or is_retriable(error)):
-                    raise
+                # Whatever it is, the service goes on, and what waits is tried again.
+                expected = isinstance(error, Unavailable) or is_retriable(error)
+                self._failed_rounds.labels("unavailable" if expected else "unexpected").inc()
                 failures += 1
                 self._broker_checked = float("-inf")
                 if failures in (1, 10) or failures % 60 == 0:
-                    _log.warning("ratings not relayed", error=str(error), tries=failures)
+                    log, trace = (_log.warning, None) if expected else (_log.error, error)
+                    log("ratings not relayed", error=str(error), tries=failures, exc_info=trace)
                 self._failures.set(failures)
                 if stopping:
                     return

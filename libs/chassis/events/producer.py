@@ -8,10 +8,11 @@ from typing import Any
 
 import structlog
 from aiokafka import AIOKafkaProducer
-from aiokafka.errors import KafkaConnectionError, KafkaError, MessageSizeTooLargeError
+from aiokafka.errors import KafkaError, MessageSizeTooLargeError
 from opentelemetry import trace
 
 from libs.chassis.brokers import client_arguments
+from libs.chassis.drain import TaskOwner
 from libs.chassis.errors import InvalidRequest, Unavailable
 from libs.chassis.events.record import EVENT_ID, TRACE_PARENT
 from libs.chassis.events.starting import start_client
@@ -21,6 +22,8 @@ from libs.chassis.telemetry_contract import metrics as contract
 from libs.chassis.telemetry_contract import spans as contract_spans
 
 LARGEST_EVENT_BYTES = 4 * 1024 * 1024
+_ENDING_GRACE_S = 0.5
+"""How long a client that is ended by a stop may wait for its requests on their way."""
 _log = structlog.get_logger(__name__)
 
 
@@ -30,7 +33,7 @@ class EventProducer:
     `idempotent` needs a broker that can do it: then a retry inside the client never doubles a message. Either way all
     replicas must acknowledge, and one partition has one request on its way, so order is kept. After a failure the
     client is made anew: an idempotent one never gives up what it holds, and when the broker has refused one of its
-    batches it refuses all that follow, as out of sequence.
+    batches it refuses all that follow, as out of sequence. The old one sends nothing more and ends in the background.
     """
 
     def __init__(
@@ -49,6 +52,7 @@ class EventProducer:
         self._producer: AIOKafkaProducer | None = None
         self._starting = asyncio.Lock()
         self._closed = asyncio.Event()
+        self._endings = TaskOwner("ends of producers")
         self._telemetry = telemetry
         self._sent = telemetry.metrics.counter(contract.EVENTS_SENT)
 
@@ -59,15 +63,16 @@ class EventProducer:
     async def stop(self, grace_s: float = 10.0) -> None:
         """Send what is buffered, then close; what is not acknowledged after `grace_s` is given up."""
         self._closed.set()
-        producer, self._producer = self._producer, None
-        if producer is None:
-            return
-        try:
-            async with asyncio.timeout(grace_s):
-                await producer.flush()
-        except (TimeoutError, KafkaError) as error:
-            _log.warning("producer did not finish", error=repr(error))
-        await _close(producer)
+        producer = self._producer
+        if producer is not None:
+            try:
+                async with asyncio.timeout(grace_s):
+                    await producer.flush()
+            except TimeoutError:
+                _log.warning("producer did not finish")
+            finally:
+                self._give_up(producer)
+        await self._endings.close(_ENDING_GRACE_S)
 
     async def send(self, message: OutboxMessage, *, timeout_s: float = 10.0) -> None:
         """Send one message and wait until the broker has it.
@@ -85,30 +90,39 @@ class EventProducer:
                 producer = await self._connected()
                 await self._send_all(producer, messages)
         except TimeoutError:
-            await self._replace(producer)
+            self._give_up(producer)
             raise Unavailable("the broker did not acknowledge in time") from None
 
     async def _send_all(self, producer: AIOKafkaProducer, messages: Sequence[OutboxMessage]) -> None:
         spans = self._spans(messages)
         acks: list[asyncio.Future[Any]] = []
         refused: BaseException | None = None
-        for message in messages:
-            try:
-                ack = await producer.send(
-                    message.topic,
-                    value=message.payload,
-                    key=message.key.encode(),
-                    headers=list(message.headers.items()),
-                )
-            except KafkaError as error:
-                refused = error
-                break
-            acks.append(ack)
-        results: list[Any] = await asyncio.gather(*acks, return_exceptions=True)
-        for span in spans:
-            span.end()
-        if any(isinstance(result, BaseException) for result in results):
-            await self._replace(producer)
+        try:
+            for message in messages:
+                try:
+                    ack = await producer.send(
+                        message.topic,
+                        value=message.payload,
+                        key=message.key.encode(),
+                        headers=list(message.headers.items()),
+                    )
+                except KafkaError as error:
+                    refused = error
+                    break
+                acks.append(ack)
+            results: list[Any] = await asyncio.gather(*acks, return_exceptions=True)
+        except Exception:
+            # A fault of the client itself, which is not to be trusted any more.
+            self._give_up(producer)
+            raise
+        finally:
+            for ack in acks:
+                _forget(ack)
+            for span in spans:
+                span.end()
+        refused_here = isinstance(refused, MessageSizeTooLargeError | None)
+        if not refused_here or any(isinstance(result, BaseException) for result in results):
+            self._give_up(producer)
         for message, result in zip(messages, results, strict=False):
             failed = isinstance(result, BaseException)
             self._sent.labels(message.topic, "failed" if failed else "sent").inc()
@@ -139,16 +153,20 @@ class EventProducer:
                 found.append(span)
         return found
 
-    async def _replace(self, producer: AIOKafkaProducer | None) -> None:
+    def _give_up(self, producer: AIOKafkaProducer | None) -> None:
         """Give a client up, with what it still holds; the next send makes a new one."""
         if producer is not None and producer is self._producer:
             self._producer = None
-            await _close(producer)
+            self._endings.start(_end(producer, 3 * self._request_timeout_s), name="end-producer")
 
     async def _connected(self) -> AIOKafkaProducer:
         async with self._starting:
             if self._producer is None:
-                self._producer = await self._connect()
+                producer = await self._connect()
+                if self._closed.is_set():
+                    await producer.stop()
+                    raise Unavailable("the producer is closed")
+                self._producer = producer
             return self._producer
 
     async def _connect(self) -> AIOKafkaProducer:
@@ -173,12 +191,26 @@ class EventProducer:
         return producer
 
 
-async def _close(producer: AIOKafkaProducer) -> None:
-    """Close a client at once; whatever it still holds fails."""
-    producer._message_accumulator.fail_all(KafkaConnectionError("the producer was closed"))
+async def _end(producer: AIOKafkaProducer, patience_s: float) -> None:
+    """End a client with what it holds: it sends nothing more, and closes its connections.
+
+    `AIOKafkaProducer.stop` waits until everything is sent, which an idempotent client tries for ever, and no public
+    call makes it let go. So its sender is ended by itself. That waits for the requests on their way, each of which has
+    a timeout of its own; they are cut off after `patience_s`, or when this is cancelled.
+    """
+    sender: asyncio.Task[None] = producer._sender.sender_task
+    producer._closed = True
     try:
-        await producer.stop()
-    except Exception as error:
-        # Its sender may trip over a batch that was failed under its hands; who gives it up must not fall with it.
-        _log.info("a producer that was given up did not stop by itself", error=repr(error))
+        sender.cancel()
+        await asyncio.wait([sender], timeout=patience_s)
+    finally:
         await producer.client.close()
+        while not sender.done():
+            sender.cancel()
+            await asyncio.wait([sender], timeout=_ENDING_GRACE_S)
+
+
+def _forget(ack: asyncio.Future[Any]) -> None:
+    """Have nobody told of a failure that nobody waits for."""
+    if not ack.cancel() and not ack.cancelled():
+        ack.exception()

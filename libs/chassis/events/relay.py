@@ -41,6 +41,7 @@ class OutboxRelay:
 
     `nudge` wakes it right after an append; otherwise it looks every `poll_s`. Buckets of workers that left the registry
     come to it by themselves. When the broker turns out to have forgotten its topics, what is retained is sent again.
+    A round that fails, for whatever reason, is logged, counted and tried again, more slowly each time.
     """
 
     def __init__(
@@ -74,6 +75,9 @@ class OutboxRelay:
         self._share: frozenset[int] = frozenset(range(BUCKETS))
         self._share_checked = float("-inf")
         self._relayed = telemetry.metrics.counter(contract.OUTBOX_RELAYED)
+        self._failed_rounds = telemetry.metrics.counter(contract.OUTBOX_FAILED_ROUNDS)
+        for cause in ("unavailable", "unexpected"):
+            self._failed_rounds.labels(cause)
         self._behind = telemetry.metrics.gauge(contract.OUTBOX_FAILURES)
         self._length = telemetry.metrics.gauge(contract.OUTBOX_LENGTH)
         self._delay = telemetry.metrics.histogram(contract.OUTBOX_DELAY)
@@ -116,11 +120,15 @@ class OutboxRelay:
             try:
                 more = await self._relay_once()
                 self.failures = 0
-            except Unavailable as error:
+            except Exception as error:
+                # Whatever it is, the tables go on, and nobody else relays the buckets that are held here.
+                expected = isinstance(error, Unavailable)
+                self._failed_rounds.labels("unavailable" if expected else "unexpected").inc()
                 self.failures += 1
                 self._broker_checked = float("-inf")
                 if self.failures in (1, 10) or self.failures % 60 == 0:
-                    _log.warning("outbox not relayed", error=str(error), tries=self.failures)
+                    log, trace = (_log.warning, None) if expected else (_log.error, error)
+                    log("outbox not relayed", error=str(error), tries=self.failures, exc_info=trace)
                 await asyncio.sleep(random.uniform(0.05, min(2.0, 0.1 * 2 ** min(self.failures, 6))))
                 more = True
             self._behind.set(self.failures)

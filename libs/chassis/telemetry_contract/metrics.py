@@ -207,6 +207,12 @@ OUTBOX_RELAYED = CounterMetric(
 OUTBOX_FAILURES = GaugeMetric(
     "eastwind_outbox_failures", "Tries in a row in which the broker took nothing.", services=_TABLE
 )
+OUTBOX_FAILED_ROUNDS = CounterMetric(
+    "eastwind_outbox_failed_rounds_total",
+    "Rounds of an outbox relay that failed and are tried again: a server was away, or what nobody foresaw.",
+    (labels.cause("unavailable", "unexpected"),),
+    _TABLE | _RATINGS,
+)
 OUTBOX_LENGTH = GaugeMetric(
     "eastwind_outbox_length",
     "Messages in this worker's share of the outbox, those included that the broker has and that are kept for a while.",

@@ -1,8 +1,4 @@
-"""The broker is away: play goes on, results wait in the outbox up to a bound, and all of them arrive in the end.
-
-With the broker in memory these have failed now and then, and why is not settled: until then they run on Apache Kafka
-alone.
-"""
+"""The broker is away: play goes on, results wait in the outbox up to a bound, and all of them arrive in the end."""
 
 from __future__ import annotations
 
@@ -22,7 +18,7 @@ from services.cli.edge_client import EdgeClient
 from tests.service.fleet import House, ShiftedClock
 from tests.service.outages.outage import SETTINGS, Outages, readiness
 
-pytestmark = [pytest.mark.production, pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(300)]
 
 
 @pytest.fixture(scope="module")

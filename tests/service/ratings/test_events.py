@@ -101,6 +101,29 @@ async def test_c088_a_database_that_times_out_is_asked_again_and_nobody_begins_a
         assert not service.failed.done()
 
 
+async def test_the_relay_of_changed_ratings_outlives_what_nobody_foresaw(
+    running: Running, postgres_url: str, engine: AsyncEngine, publisher: Publisher
+) -> None:
+    service = await running.start(postgres_url, publisher.bootstrap)
+
+    async def failed_twice() -> bool:
+        counted = (await metrics_of(service)).splitlines()
+        line = next(line for line in counted if 'outbox_failed_rounds_total{cause="unexpected"}' in line)
+        return float(line.split()[1]) >= 2
+
+    async with engine.begin() as connection:
+        await connection.execute(sa.text("alter table outbox rename to mislaid"))
+    await until(failed_twice)
+    async with engine.begin() as connection:
+        await connection.execute(sa.text("alter table mislaid rename to outbox"))
+    event = finished(hand())
+    await publisher.send(HANDS, event)
+    async with Listener(publisher.bootstrap, RATINGS) as listener:
+        (heard,) = await told(listener, 1)
+    assert heard.ratings_changed.unit_id == event.hand_finished.record.record_id
+    assert not service.failed.done()
+
+
 @pytest.mark.faults
 async def test_c110_a_consumer_killed_between_fetch_and_write_loses_no_hand(
     postgres_url: str, engine: AsyncEngine, publisher: Publisher, running: Running
