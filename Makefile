@@ -26,6 +26,9 @@ TOOLS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/eastwind/tools
 HELM_VERSION := v3.22.0
 OUR_HELM := $(TOOLS)/helm-$(HELM_VERSION)/helm
 HELM ?= $(OUR_HELM)
+# `make cluster-test`: the command that takes an archive of `docker save` and loads it into every node; none: they are pulled.
+CLUSTER_LOAD_IMAGE ?=
+CLUSTER_DEPENDENCIES ?= $(IMAGE)-dependencies:$(IMAGE_TAG)
 BENCH ?= $(patsubst tests/load/bench_%.py,%,$(wildcard tests/load/bench_*.py))
 BENCH_ARGS ?=
 FIRST ?= 1
@@ -95,13 +98,27 @@ chart: $(PROJECT_STAMP) ## write what the chart takes from elsewhere: dashboards
 .PHONY: images
 images: setup ## build the image of all services (BASE_IMAGE=… for another base, BUILDER=buildah); see deploy/docker
 	$(BIN)/python -m deploy.docker.context --python $(IMAGE_PYTHON) --machine $(IMAGE_MACHINE)
-	$(BUILDER) build --build-arg BASE_IMAGE=$(BASE_IMAGE) --build-arg VERSION=$(IMAGE_TAG) \
-		--build-arg REVISION=$$(git rev-parse HEAD 2>/dev/null || echo unknown) \
-		--tag $(IMAGE):$(IMAGE_TAG) --file deploy/docker/Dockerfile .build/image
+	$(call build_image,$(IMAGE_TAG))
 
 .PHONY: image-test
 image-test: setup ## run every service in the image that `make images` built, read-only and without rights
 	BUILDER=$(BUILDER) IMAGE=$(IMAGE):$(IMAGE_TAG) $(BIN)/python -m pytest -n 0 -m image $(PYTEST_ARGS) tests/image
+
+# Two images that differ in their version alone, and one of what Eastwind needs around it; all three in one archive.
+.PHONY: cluster-images
+cluster-images: setup kafka-setup ## build the images of `make cluster-test` and load them (CLUSTER_LOAD_IMAGE=… says how)
+	$(BIN)/python -m deploy.docker.context --python $(IMAGE_PYTHON) --machine $(IMAGE_MACHINE)
+	$(call build_image,$(IMAGE_TAG)-before)
+	$(call build_image,$(IMAGE_TAG)-after)
+	$(BIN)/python -m tests.cluster.dependencies
+	$(BUILDER) build --build-arg BASE_IMAGE=$(BASE_IMAGE) --tag $(CLUSTER_DEPENDENCIES) --file tests/cluster/Dockerfile .build/cluster/dependencies
+	$(if $(CLUSTER_LOAD_IMAGE),$(BUILDER) save --output .build/cluster/images.tar $(IMAGE):$(IMAGE_TAG)-before $(IMAGE):$(IMAGE_TAG)-after $(CLUSTER_DEPENDENCIES))
+	$(if $(CLUSTER_LOAD_IMAGE),$(CLUSTER_LOAD_IMAGE) .build/cluster/images.tar)
+
+.PHONY: cluster-test
+cluster-test: setup cluster-images $(filter $(OUR_HELM),$(HELM)) ## install the chart in the cluster of KUBECONFIG and disturb it under play; see tests/cluster
+	HELM=$(HELM) IMAGE=$(IMAGE) CLUSTER_TAG_BEFORE=$(IMAGE_TAG)-before CLUSTER_TAG_AFTER=$(IMAGE_TAG)-after \
+		CLUSTER_DEPENDENCIES=$(CLUSTER_DEPENDENCIES) $(BIN)/python -m pytest -n 0 -m cluster --durations=0 $(PYTEST_ARGS) tests/cluster
 
 .PHONY: simulate
 simulate: setup ## simulate many hands on virtual time under seeded faults (SEEDS=100 HANDS=144 FIRST=1 for other ones)
@@ -157,6 +174,10 @@ lock: $(PROJECT_STAMP) ## resolve dependencies again and write the lock files (L
 .PHONY: clean
 clean: ## remove what was generated or built; .venv and .eastwind stay
 	rm -rf $(GENERATED) $(WEB)/src/gen $(WEB)/dist .build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+build_image = $(BUILDER) build --build-arg BASE_IMAGE=$(BASE_IMAGE) --build-arg VERSION=$(1) \
+		--build-arg REVISION=$$(git rev-parse HEAD 2>/dev/null || echo unknown) \
+		--tag $(IMAGE):$(1) --file deploy/docker/Dockerfile .build/image
 
 compile = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
 	--no-emit-index-url --no-emit-find-links $(LOCK_ARGS) $(2) --output-file $(1) pyproject.toml

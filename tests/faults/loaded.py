@@ -15,6 +15,7 @@ from libs.chassis.redis_client import RedisClient
 from libs.chassis.table_store import WorkerRegistry
 from tests.backing import BACKING
 from tests.faults.bot_tables import BotTables, Mark, Pace
+from tests.faults.checker.append_only_file import AppendOnlyFile
 from tests.faults.checker.checker import Checker, Report
 from tests.faults.checker.databases import Databases
 from tests.faults.figures import Figures
@@ -82,7 +83,7 @@ class LoadedPlatform:
         tables = BotTables(self.fleet.edge_urls, casual=CASUAL_TABLES, rated=RATED_TABLES, pace=PACE)
         self._tables = tables
         databases = Databases(self.stack.postgres_url("history"), self.stack.postgres_url("ratings"))
-        self._checker = Checker(self.append_only_folder, databases, tables.notes)
+        self._checker = Checker(AppendOnlyFile(self.append_only_folder), databases, tables.notes)
         await tables.__aenter__()
         await tables.play_on()
 

@@ -11,7 +11,6 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Set
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 import asyncpg
@@ -48,9 +47,10 @@ class Report:
 class Checker:
     """One run of the platform, checked as often as wanted."""
 
-    def __init__(self, append_only_folder: Path, databases: Databases, notes: Notes) -> None:
+    def __init__(self, file: AppendOnlyFile, databases: Databases, notes: Notes) -> None:
+        """``file`` is the store's, from its first byte on."""
         self.history = StoreHistory()
-        self._file = AppendOnlyFile(append_only_folder)
+        self._file = file
         self._databases = databases
         self._notes = notes
         self._compared: set[str] = set()

@@ -1,0 +1,140 @@
+"""The installation under play: many tables through the players' port, with the checker of the fault tests beside."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Final
+
+from tests.cluster.installation import Installation, Pod
+from tests.cluster.results import Results, Row
+from tests.cluster.store_copy import CopiedAppendOnlyFile
+from tests.faults.bot_tables import BotTables, Experience, Pace
+from tests.faults.checker.checker import Checker
+from tests.faults.checker.databases import Databases
+
+TABLES: Final = int(os.environ.get("CLUSTER_TABLES", "60"))
+RATED: Final = max(1, TABLES // 8)
+"""So many of them are rated and have four clients; the others have one, and three computers."""
+PACE: Final = Pace(0.5, 1.5)
+NODE: Final = os.environ.get("CLUSTER_NODE", "127.0.0.1")
+"""The address where the cluster's NodePorts are."""
+WITHIN_S: Final = 180.0
+
+
+class TimedTables(BotTables):
+    """The load, which also knows how long each table stood still."""
+
+    def __init__(self, edge: str) -> None:
+        super().__init__([edge], casual=TABLES - RATED, rated=RATED, pace=PACE)
+        self._last: dict[str, float] = {}
+        self._longest: dict[str, float] = {}
+
+    def action(self, table_id: str, accepted_s: float) -> None:
+        now = time.time()
+        if table_id in self._last:
+            self._longest[table_id] = max(self._longest.get(table_id, 0.0), now - self._last[table_id])
+        self._last[table_id] = now
+        super().action(table_id, accepted_s)
+
+    def begin_timing(self) -> None:
+        """Forget the pauses so far; those that go on count in full."""
+        self._longest = {}
+
+    def longest_pause_s(self) -> float:
+        """The longest time between two actions at one table since the timing began, that which goes on included."""
+        now = time.time()
+        return max([*self._longest.values(), *(now - last for last in self._last.values())])
+
+
+class LoadedInstallation:
+    """An installation, the tables that are being played on it, and what is known of both."""
+
+    def __init__(self, installation: Installation, results: Results, folder: Path) -> None:
+        """``folder`` takes the copy of the store's file."""
+        self.installation = installation
+        self._results = results
+        self._folder = folder
+        self._tables: TimedTables | None = None
+        self._checker: Checker | None = None
+
+    @property
+    def tables(self) -> TimedTables:
+        """The load."""
+        assert self._tables is not None
+        return self._tables
+
+    @property
+    def checker(self) -> Checker:
+        """What judges it."""
+        assert self._checker is not None
+        return self._checker
+
+    async def play(self) -> None:
+        """Seat the clients; returns when every table is under way."""
+        backing = self.installation.backing
+        tables = self._tables = TimedTables(f"http://{NODE}:{await self.installation.node_port()}")
+        database = f"postgresql://eastwind:{backing.password}@{NODE}:{await backing.node_port('postgresql')}"
+        file = CopiedAppendOnlyFile(self._folder, backing.namespace.name, "valkey-0")
+        self._checker = Checker(file, Databases(f"{database}/history", f"{database}/ratings"), tables.notes)
+        await tables.__aenter__()
+        await tables.play_on(WITHIN_S)
+        clients = len(tables.clients)
+        self._results.facts["load"] = f"{len(tables.table_ids)} tables, {RATED} of them rated; {clients} clients"
+
+    async def stop_playing(self) -> None:
+        """Take the clients away."""
+        if self._tables is not None:
+            await self._tables.__aexit__(None, None, None)
+
+    @contextlib.asynccontextmanager
+    async def during(self, done: str) -> AsyncIterator[None]:
+        """Watch the tables while something is done to the installation, and judge it afterwards.
+
+        What is done succeeds before this ends: then an action has to be accepted at every table and the checker to find
+        nothing. No client is refused what was its due or timed out, and for each worker that its table left, and each
+        gateway that it left itself, it sees at most a resync. Raises ``AssertionError``.
+        """
+        tables = self.tables
+        before, acknowledged = tables.experiences(), len(tables.notes.acknowledged)
+        owners = {table_id: table.owners for table_id, table in (await self.checker.follow()).tables.items()}
+        began = time.monotonic()
+        tables.begin_timing()
+        yield
+        seconds = time.monotonic() - began
+        await tables.play_on(WITHIN_S)
+        pause_s = tables.longest_pause_s()
+        report = await self.checker.check()
+        seen = tables.experienced_since(before)
+        self._results.rows.append(
+            Row(
+                done,
+                seconds,
+                report.acknowledged - acknowledged,
+                report.violations,
+                pause_s,
+                max(_resyncs(each) for each in seen),
+                max(each.connections for each in seen),
+                sum(each.timeouts for each in seen),
+            )
+        )
+        assert not report.violations, str(report)
+        history = self.checker.history
+        for client, each in zip(tables.clients, seen, strict=True):
+            moves = history.tables[client.table_id].owners - owners.get(client.table_id, 0)
+            assert (each.refused, each.timeouts) == (0, 0), (client.table_id, each, client.closes)
+            assert _resyncs(each) <= moves + each.connections, (client.table_id, moves, each, client.closes)
+
+    async def busiest_worker(self) -> Pod:
+        """The worker with the most tables, as the store's file says."""
+        history = await self.checker.follow()
+        owners = [history.tables[table_id].worker for table_id in self.tables.table_ids]
+        return max(await self.installation.pods("table"), key=lambda pod: owners.count(pod.name))
+
+
+def _resyncs(seen: Experience) -> int:
+    """The view also comes whole when a choice was overtaken by the claim of another seat."""
+    return seen.wholes - seen.overtaken
