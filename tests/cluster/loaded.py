@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import time
 from collections.abc import AsyncIterator
@@ -25,31 +26,6 @@ NODE: Final = os.environ.get("CLUSTER_NODE", "127.0.0.1")
 WITHIN_S: Final = 180.0
 
 
-class TimedTables(BotTables):
-    """The load, which also knows how long each table stood still."""
-
-    def __init__(self, edge: str) -> None:
-        super().__init__([edge], casual=TABLES - RATED, rated=RATED, pace=PACE)
-        self._last: dict[str, float] = {}
-        self._longest: dict[str, float] = {}
-
-    def action(self, table_id: str, accepted_s: float) -> None:
-        now = time.time()
-        if table_id in self._last:
-            self._longest[table_id] = max(self._longest.get(table_id, 0.0), now - self._last[table_id])
-        self._last[table_id] = now
-        super().action(table_id, accepted_s)
-
-    def begin_timing(self) -> None:
-        """Forget the pauses so far; those that go on count in full."""
-        self._longest = {}
-
-    def longest_pause_s(self) -> float:
-        """The longest time between two actions at one table since the timing began, that which goes on included."""
-        now = time.time()
-        return max([*self._longest.values(), *(now - last for last in self._last.values())])
-
-
 class LoadedInstallation:
     """An installation, the tables that are being played on it, and what is known of both."""
 
@@ -58,11 +34,11 @@ class LoadedInstallation:
         self.installation = installation
         self._results = results
         self._folder = folder
-        self._tables: TimedTables | None = None
+        self._tables: BotTables | None = None
         self._checker: Checker | None = None
 
     @property
-    def tables(self) -> TimedTables:
+    def tables(self) -> BotTables:
         """The load."""
         assert self._tables is not None
         return self._tables
@@ -76,7 +52,8 @@ class LoadedInstallation:
     async def play(self) -> None:
         """Seat the clients; returns when every table is under way."""
         backing = self.installation.backing
-        tables = self._tables = TimedTables(f"http://{NODE}:{await self.installation.node_port()}")
+        edge = f"http://{NODE}:{await self.installation.node_port()}"
+        tables = self._tables = BotTables([edge], casual=TABLES - RATED, rated=RATED, pace=PACE)
         database = f"postgresql://eastwind:{backing.password}@{NODE}:{await backing.node_port('postgresql')}"
         file = CopiedAppendOnlyFile(self._folder, backing.namespace.name, "valkey-0")
         self._checker = Checker(file, Databases(f"{database}/history", f"{database}/ratings"), tables.notes)
@@ -101,12 +78,10 @@ class LoadedInstallation:
         tables = self.tables
         before, acknowledged = tables.experiences(), len(tables.notes.acknowledged)
         owners = {table_id: table.owners for table_id, table in (await self.checker.follow()).tables.items()}
-        began = time.monotonic()
-        tables.begin_timing()
+        began = time.time()
         yield
-        seconds = time.monotonic() - began
+        seconds = time.time() - began
         await tables.play_on(WITHIN_S)
-        pause_s = tables.longest_pause_s()
         report = await self.checker.check()
         seen = tables.experienced_since(before)
         self._results.rows.append(
@@ -115,7 +90,7 @@ class LoadedInstallation:
                 seconds,
                 report.acknowledged - acknowledged,
                 report.violations,
-                pause_s,
+                self._longest_pause_s(began),
                 max(_resyncs(each) for each in seen),
                 max(each.connections for each in seen),
                 sum(each.timeouts for each in seen),
@@ -127,6 +102,16 @@ class LoadedInstallation:
             moves = history.tables[client.table_id].owners - owners.get(client.table_id, 0)
             assert (each.refused, each.timeouts) == (0, 0), (client.table_id, each, client.closes)
             assert _resyncs(each) <= moves + each.connections, (client.table_id, moves, each, client.closes)
+
+    def _longest_pause_s(self, since_s: float) -> float:
+        """The longest time between two accepted actions at one table, of which the second came after that moment."""
+        tables = (self.checker.history.tables[table_id] for table_id in self.tables.table_ids)
+        return max(
+            (later - earlier) / 1000
+            for table in tables
+            for earlier, later in itertools.pairwise(table.actions)
+            if later > since_s * 1000
+        )
 
     async def busiest_worker(self) -> Pod:
         """The worker with the most tables, as the store's file says."""
