@@ -32,6 +32,8 @@ MOST_PACKED: Final = 256
 MOST_TRIES: Final = 12
 LOOK_EVERY_S: Final = 1.0
 MISSED_LOOKS: Final = 2
+LOOKS_AFTER_SILENCE: Final = 3
+"""So many looks more may miss a worker when the registry itself did not answer before."""
 _MOVES: Final = frozenset(
     (
         reason_pb2.REASON_NOT_OWNER,
@@ -171,7 +173,7 @@ class _Link:
         self.watches: dict[int, Watch] = {}
         self.open = True
         self.missed = 0
-        """How many looks at the registry in a row did not find the worker there."""
+        """How many looks at the registry in a row did not find the worker there; less than none after its silence."""
 
     def start(self, tasks: TaskOwner) -> None:
         """Begin to read."""
@@ -287,6 +289,9 @@ class TableLinks:
             try:
                 live = await self._router.live_workers()
             except Unavailable:
+                # Workers could not tell either that they live; they may need a moment more than this gateway to do so.
+                for link in self._links.values():
+                    link.missed = -LOOKS_AFTER_SILENCE
                 continue
             for link in tuple(self._links.values()):
                 link.missed = 0 if link.worker.worker in live else link.missed + 1
