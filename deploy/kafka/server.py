@@ -85,7 +85,7 @@ class ApacheKafkaServer(KafkaProtocolServer):
         with log.open("wb") as output:
             try:
                 code = subprocess.run(
-                    spawn_command([*_java("kafka.tools.StorageTool"), *arguments], signal.SIGKILL, None),
+                    spawn_command([*java_command("kafka.tools.StorageTool"), *arguments], signal.SIGKILL, None),
                     cwd=self.folder,
                     stdin=subprocess.DEVNULL,
                     stdout=output,
@@ -102,7 +102,7 @@ class ApacheKafkaServer(KafkaProtocolServer):
 
     def _command(self) -> list[str]:
         self._write_properties(self._data, broker_port=self.port, controller_port=free_port())
-        return [*_java("kafka.Kafka"), str(self._properties)]
+        return [*java_command("kafka.Kafka"), str(self._properties)]
 
     def _write_properties(self, data: Path, *, broker_port: int, controller_port: int) -> None:
         broker, controller = f"{LOOPBACK}:{broker_port}", f"{LOOPBACK}:{controller_port}"
@@ -132,7 +132,7 @@ class ApacheKafkaServer(KafkaProtocolServer):
         self._properties.write_text("# Written at each start.\n" + text)
 
 
-def _java(main: str) -> list[str]:
+def java_command(main: str) -> list[str]:
     """The command that runs a main class of Kafka, to be followed by its arguments."""
     return [str(java_program()), *_JAVA, "-cp", f"{jars_folder()}/*", main]
 

@@ -93,6 +93,11 @@ class PostgresServer(BackingServer):
         """The major version of this server's programs and data."""
         return "18"
 
+    @property
+    def programs(self) -> Path:
+        """The folder with this server's programs, `psql` and `pg_dump` among them."""
+        return self._program("postgres").parent
+
     def _program(self, name: str) -> Path:
         return postgres_program(name)
 

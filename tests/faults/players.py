@@ -322,6 +322,17 @@ class Four:
         await self.until(lambda: all(each.known and each.view.HasField("settled") for each in self.players), within_s)
         return hand
 
+    def hold(self) -> None:
+        """Let the players only look, from now on."""
+        for player in self.players:
+            player.plays = False
+
+    async def go_on(self) -> None:
+        """Let them play again."""
+        for player in self.players:
+            player.plays = True
+            await player.play()
+
     async def next_hand(self) -> None:
         """Say ready again."""
         for player in self.players:
