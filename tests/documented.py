@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 PAGES: Final = Path(__file__).parents[1] / "deploy" / "docs"
 _BLOCK: Final = re.compile(r"<!-- block: (?P<name>[^>]+?) -->\n```sh\n(?P<commands>.+?)```", re.DOTALL)
@@ -63,3 +64,14 @@ class Operator:
         assert process.returncode == 0, f"{name}: exit code {process.returncode}\n{text}"
         self.done.append(name)
         return text
+
+
+def libpq(url: str) -> dict[str, str]:
+    """How the programs of PostgreSQL are told where the server of ``url`` is."""
+    parts = urlsplit(url)
+    return {
+        "PGHOST": str(parts.hostname),
+        "PGPORT": str(parts.port),
+        "PGUSER": str(parts.username),
+        "PGPASSWORD": str(parts.password),
+    }

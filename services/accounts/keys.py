@@ -37,7 +37,7 @@ class SigningKeys(Protocol):
 
     @property
     def signer(self) -> AccessTokenSigner:
-        """Signs with the newest key. Only after `refresh`."""
+        """Signs with the newest key that verifiers know. Only after `refresh`."""
         ...
 
     async def refresh(self) -> None:
@@ -92,20 +92,27 @@ class GivenKeys:
 class DatabaseKeys:
     """Keys that replicas share in the database. The first `refresh` makes one when there is none.
 
-    A key that has signed for `signing_key_age_s` is followed by a new one. It verifies until the tokens that it signed
-    have expired; its row goes when the next key is made.
+    A key of the age `signing_key_age_s` is followed by a new one, which signs once it has been published for
+    `signing_key_lead_s`: verifiers read the keys again only now and then, and would refuse a token of a key that they
+    have not heard of. The old key verifies until the tokens that it signed have expired; its row goes when the next
+    key is made.
     """
 
     def __init__(self, settings: AccountsSettings, database: AsyncEngine, clock: Clock) -> None:
         self._database = database
         self._clock = clock
         self._age_ms = round(settings.signing_key_age_s * 1000)
+        self._lead_ms = round(settings.signing_key_lead_s * 1000)
         self._token_ms = round(settings.access_token_s * 1000)
         self._signers: list[AccessTokenSigner] = []
+        self._created_ms: list[int] = []
 
     @property
     def signer(self) -> AccessTokenSigner:
-        return self._signers[0]
+        known_since = self._clock.now_ms() - self._lead_ms
+        ages = zip(self._signers, self._created_ms, strict=True)
+        # Where there was none before, the first key signs at once: nobody has read a set without it.
+        return next((signer for signer, created_ms in ages if created_ms <= known_since), self._signers[-1])
 
     async def refresh(self) -> None:
         async with self._database.begin() as connection:
@@ -114,7 +121,9 @@ class DatabaseKeys:
                 rows = await self._follow(connection)
         known = {signer.key_id: signer for signer in self._signers}
         gone = self._gone(rows)
-        self._signers = [known.get(row.key_id) or _signer(row.private_pem) for row in rows if row.key_id not in gone]
+        kept = [row for row in rows if row.key_id not in gone]
+        self._signers = [known.get(row.key_id) or _signer(row.private_pem) for row in kept]
+        self._created_ms = [row.created_ms for row in kept]
 
     def jwks(self) -> dict[str, Any]:
         return _jwks(self._signers)

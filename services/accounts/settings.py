@@ -31,6 +31,12 @@ class AccountsSettings(ServiceSettings):
     signing_key_age_s: float = Field(
         default=90 * _DAY_S, ge=60, description="a key of the database that is older is followed by a new one"
     )
+    signing_key_lead_s: float = Field(
+        default=600.0,
+        ge=0,
+        le=1800,
+        description="a new key of the database is published for so long before it signs; more than `jwks_ttl_s`",
+    )
 
     argon2_time_cost: int = Field(default=2, ge=1)
     argon2_memory_kib: int = Field(default=19_456, ge=8)

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import asyncpg
 import pytest
@@ -21,7 +20,7 @@ from deploy.local.fleet import Fleet
 from deploy.local.ports import free_port
 from deploy.local.stack import BackingStack
 from tests.backing import BACKING
-from tests.documented import Operator
+from tests.documented import Operator, libpq
 from tests.faults.players import PLAYING, RULESET, CallRefused, Four, Player
 from tests.service.fleet import QUICK
 
@@ -79,16 +78,9 @@ async def stored_records(stack: BackingStack) -> dict[str, bytes]:
 
 
 def database_of(stack: BackingStack) -> dict[str, str]:
-    """How the programs of PostgreSQL are told where a server is, and history's own address."""
+    """Where the databases of a stack are, for the programs of PostgreSQL and for history."""
     url = stack.postgres_url("history")
-    parts = urlsplit(url)
-    return {
-        "PGHOST": str(parts.hostname),
-        "PGPORT": str(parts.port),
-        "PGUSER": str(parts.username),
-        "PGPASSWORD": str(parts.password),
-        "EASTWIND_DATABASE_URL": url,
-    }
+    return {**libpq(url), "EASTWIND_DATABASE_URL": url}
 
 
 async def changes_of(four: Four) -> list[dict[str, Any]]:

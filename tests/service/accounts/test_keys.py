@@ -94,8 +94,8 @@ async def test_a_restart_keeps_the_key_and_the_sessions(running: Running, postgr
 async def test_a_new_key_signs_and_the_old_one_verifies_until_its_tokens_expire(
     running: Running, postgres_url: str
 ) -> None:
-    day = 86_400.0
-    replicas = [await running.start(postgres_url, signing_key_age_s=day) for _ in range(2)]
+    day, lead = 86_400.0, 600.0
+    replicas = [await running.start(postgres_url, signing_key_age_s=day, signing_key_lead_s=lead) for _ in range(2)]
     player = running.player(replicas[0])
     old_session = await player.be_guest()
     verifier = verifier_of(running, replicas[1])
@@ -107,6 +107,11 @@ async def test_a_new_key_signs_and_the_old_one_verifies_until_its_tokens_expire(
     new = both[0][0]
     assert both[0][1:] == [old]
     assert new != old
+    # Verifiers may go on with the keys that they have for a while, so nothing is signed yet that they would refuse.
+    early = await player.be_guest()
+    assert jwt.get_unverified_header(early.access_token)["kid"] == old
+
+    running.clock.pass_s(lead)
     new_session = await player.be_guest()
     assert jwt.get_unverified_header(new_session.access_token)["kid"] == new
     assert (await verifier.verify(new_session.access_token)).account_id == new_session.account_id

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import asyncpg
 import pytest
 
 from deploy.local.postgres import PostgresServer
 from tests.backing import BACKING
-from tests.documented import Operator
+from tests.documented import Operator, libpq
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -34,12 +33,8 @@ async def test_a_database_goes_back_to_the_moment_before_a_mistake(tmp_path: Pat
     restored = BACKING.database(tmp_path / "second")
     try:
         await server.start()
-        parts = urlsplit(server.url())
         environment = {
-            "PGHOST": str(parts.hostname),
-            "PGPORT": str(parts.port),
-            "PGUSER": str(parts.username),
-            "PGPASSWORD": str(parts.password),
+            **libpq(server.url()),
             "ARCHIVE": str(folders["archive"]),
             "BACKUP": str(folders["backup"]),
         }
