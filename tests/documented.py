@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 PAGES: Final = Path(__file__).parents[1] / "deploy" / "docs"
 _BLOCK: Final = re.compile(r"<!-- block: (?P<name>[^>]+?) -->\n```sh\n(?P<commands>.+?)```", re.DOTALL)
@@ -73,5 +73,5 @@ def libpq(url: str) -> dict[str, str]:
         "PGHOST": str(parts.hostname),
         "PGPORT": str(parts.port),
         "PGUSER": str(parts.username),
-        "PGPASSWORD": str(parts.password),
+        "PGPASSWORD": unquote(str(parts.password)),
     }

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
 
+import asyncpg
 import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -18,7 +19,9 @@ from deploy.local.fleet import Fleet
 from deploy.local.roster import DATABASES, ORDER
 from deploy.local.stack import BackingStack
 from libs.chassis.auth import ServiceKey
-from libs.chassis.errors import Unauthenticated
+from libs.chassis.errors import StoreUnavailable, Unauthenticated
+from libs.chassis.redis_client import RedisClient
+from libs.chassis.settings import with_credentials
 from tests.backing import BACKING
 from tests.documented import Operator, libpq
 from tests.faults.players import RULESET, CallRefused, Four, Player
@@ -41,15 +44,16 @@ class Rolling:
         """Where players come in."""
         return self._fleet.edge_urls
 
-    async def replace(self, service: str, **fields: Any) -> None:
+    async def replace(self, service: str, *, database_url: str = "", **fields: Any) -> None:
         """Replace every copy of a service by one with these settings."""
-        database_url = self._stack.postgres_url(service) if service in DATABASES else ""
+        if service in DATABASES:
+            database_url = database_url or self._stack.postgres_url(service)
         for _ in range(len(self._fleet.services[service])):
             copy = self._fleet.services[service][0]
             kind = "edge" if service == "gateway" else "grpc"
             port = int(getattr(copy, f"{kind}_address").rpartition(":")[2])
             await self._fleet.stop_one(service, grace_s=5.0)
-            await self._fleet.add(service, database_url, **{f"{kind}_port": port}, **fields)
+            await self._fleet.add(service, database_url, **{**fields, f"{kind}_port": port})
 
     async def replace_all(self, **fields: Any) -> None:
         """Replace everything."""
@@ -191,3 +195,39 @@ async def test_a_signing_key_of_the_database_is_followed_at_once_when_an_operato
             await each.call("Matchmaking/GetSeat", {})
         player.access_token = token
         await player.call("Matchmaking/GetSeat", {})
+
+
+@pytest.mark.production
+async def test_credentials_of_database_and_store_change_under_play(stack: BackingStack) -> None:
+    old, new = "the first password", "the second password"
+    connection = await asyncpg.connect(stack.postgres_url(), timeout=10)
+    await connection.execute(f"CREATE ROLE administrator SUPERUSER LOGIN PASSWORD '{old}'")
+    await connection.close()
+    async with RedisClient(stack.valkey_url) as client:
+        await client.call("CONFIG", "SET", "requirepass", old, key=b"")
+    before, after = ({"redis_url": with_credentials(stack.valkey_url, "", word)} for word in (old, new))
+    environment = {
+        **libpq(with_credentials(stack.postgres_url(), "administrator", old)),
+        "REDIS_HOST": "127.0.0.1",
+        "REDIS_PORT": str(stack.valkey.port),
+        "REDISCLI_AUTH": old,
+        "OWNER": "eastwind",
+        "OLD_PASSWORD": old,
+        "NEW_PASSWORD": new,
+    }
+    operator = Operator("key-rotation.md", environment, [stack.postgres.programs])
+    async with rolling(stack, dict.fromkeys(ORDER, 2), **before) as services, under_play(services.edges) as four:
+        await operator.do("second database user")
+        await operator.do("second store password")
+        databases = {name: with_credentials(stack.postgres_url(name), "eastwind_b", new) for name in DATABASES}
+        for service in ORDER:
+            await services.replace(service, database_url=databases.get(service, ""), **after)
+        await operator.do("retire the first database user")
+        await operator.do("retire the first store password")
+        with pytest.raises(asyncpg.InvalidAuthorizationSpecificationError):
+            await asyncpg.connect(stack.postgres_url(), timeout=10)
+        with pytest.raises(StoreUnavailable):
+            await RedisClient(before["redis_url"]).open(wait_s=1.0)
+        hand = await four.finish_hand()
+        await four.check_record(hand)
+        await four.next_hand()

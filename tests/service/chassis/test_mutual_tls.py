@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -92,6 +93,19 @@ async def worker(authority: Authority) -> AsyncIterator[GrpcServer]:
     await server.stop(0)
 
 
+async def served(stack: AsyncExitStack, **fields: Any) -> GrpcServer:
+    """A server with these settings, stopped with the stack."""
+    server = GrpcServer(
+        read(ServiceSettings, service_key=KEY, **fields),
+        Telemetry("table"),
+        allow={method: {ANY_SERVICE} for method in ALL},
+    )
+    server.add(add_echo, Echo())
+    await server.start()
+    stack.push_async_callback(server.stop, 0)
+    return server
+
+
 async def say(server: GrpcServer, **fields: Any) -> str:
     """Call the worker by its address with a client of these settings."""
     channels = Channels("gateway", read(ServiceSettings, service_key=KEY, **fields), Telemetry("gateway"))
@@ -124,3 +138,21 @@ async def test_a_caller_without_a_certificate_of_ours_is_refused(
     stranger["tls_authority"] = str(authority.path)
     with pytest.raises(EastwindError):
         await say(worker, tls_worker_name=WORKERS, **stranger)
+
+
+async def test_an_authority_is_followed_by_another_in_three_steps(authority: Authority, tmp_path: Path) -> None:
+    """Trust both, show the new certificates, trust the new alone: as ``deploy/docs/key-rotation.md`` says."""
+    successor = Authority(tmp_path, "successor")
+    both = tmp_path / "both.crt"
+    both.write_bytes(authority.path.read_bytes() + successor.path.read_bytes())
+    old, new = authority.sign("old", WORKERS), successor.sign("new", WORKERS)
+    steps = [old, {**old, "tls_authority": str(both)}, {**new, "tls_authority": str(both)}, new]
+    async with AsyncExitStack() as stack:
+        servers = [await served(stack, **step) for step in steps]
+        # While a rolling update goes from one step to the next, processes of both call each other.
+        for before in range(3):
+            for caller in (before, before + 1):
+                for called in (before, before + 1):
+                    assert await say(servers[called], tls_worker_name=WORKERS, **steps[caller]) == "gateway"
+        with pytest.raises(EastwindError):
+            await say(servers[0], tls_worker_name=WORKERS, **steps[3])
