@@ -1,4 +1,4 @@
-"""Apache Kafka as a backing server: one KRaft node that is broker and controller."""
+"""Apache Kafka as a backing server: a KRaft node that is broker and controller, by itself or one of several."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -38,6 +39,18 @@ _JAVA = (
     # A few lines a start, among them that the node is up.
     "-Dorg.slf4j.simpleLogger.log.kafka.server=info",
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A node among those of its cluster: its number, the controller's port of each node, and how many copies are kept.
+
+    More than half of the copies must have a message before it is acknowledged.
+    """
+
+    node: int
+    controllers: Mapping[int, int]
+    copies: int
 
 
 class ApacheKafkaServer(KafkaProtocolServer):
@@ -78,8 +91,8 @@ class ApacheKafkaServer(KafkaProtocolServer):
         """Make the data folder all at once, so that an interrupted start leaves none rather than half of one."""
         fresh = self.folder / "data.new"
         shutil.rmtree(fresh, ignore_errors=True)
-        self._write_properties(fresh, broker_port=1, controller_port=2)
-        arguments = ["format", "--cluster-id", _cluster_id(), "--config", str(self._properties)]
+        self._write_properties(fresh)
+        arguments = ["format", "--cluster-id", self._cluster_id(), "--config", str(self._properties)]
         log = self.log.with_name("kafka-format.log")
         log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("wb") as output:
@@ -101,28 +114,38 @@ class ApacheKafkaServer(KafkaProtocolServer):
         fresh.rename(self._data)
 
     def _command(self) -> list[str]:
-        self._write_properties(self._data, broker_port=self.port, controller_port=free_port())
+        self._write_properties(self._data)
         return [*java_command("kafka.Kafka"), str(self._properties)]
 
-    def _write_properties(self, data: Path, *, broker_port: int, controller_port: int) -> None:
-        broker, controller = f"{LOOPBACK}:{broker_port}", f"{LOOPBACK}:{controller_port}"
+    def _cluster_id(self) -> str:
+        """The id of the cluster that a new data folder is made for."""
+        return new_cluster_id()
+
+    def _place(self) -> Place:
+        """Where in its cluster the node stands from this start on."""
+        return Place(1, {1: free_port()}, copies=1)
+
+    def _write_properties(self, data: Path) -> None:
+        place = self._place()
+        broker, controller = self.bootstrap, f"{LOOPBACK}:{place.controllers[place.node]}"
+        copies, enough = str(place.copies), str(place.copies // 2 + 1)
         properties = {
             "process.roles": "broker,controller",
-            "node.id": "1",
-            "controller.quorum.voters": f"1@{controller}",
+            "node.id": str(place.node),
+            "controller.quorum.voters": ",".join(f"{node}@{LOOPBACK}:{at}" for node, at in place.controllers.items()),
             "controller.listener.names": "CONTROLLER",
             "listeners": f"PLAINTEXT://{broker},CONTROLLER://{controller}",
             "advertised.listeners": f"PLAINTEXT://{broker}",
             "log.dirs": str(data),
             "auto.create.topics.enable": "false",
-            # One node holds the only copy of everything.
-            "default.replication.factor": "1",
-            "offsets.topic.replication.factor": "1",
+            "default.replication.factor": copies,
+            "min.insync.replicas": enough,
+            "offsets.topic.replication.factor": copies,
             "offsets.topic.num.partitions": "4",
-            "transaction.state.log.replication.factor": "1",
-            "transaction.state.log.min.isr": "1",
-            "share.coordinator.state.topic.replication.factor": "1",
-            "share.coordinator.state.topic.min.isr": "1",
+            "transaction.state.log.replication.factor": copies,
+            "transaction.state.log.min.isr": enough,
+            "share.coordinator.state.topic.replication.factor": copies,
+            "share.coordinator.state.topic.min.isr": enough,
             # A first member need not wait for others to come.
             "group.initial.rebalance.delay.ms": "0",
             # Files of topics that were deleted, by `begin_anew` for example, go soon.
@@ -137,8 +160,8 @@ def java_command(main: str) -> list[str]:
     return [str(java_program()), *_JAVA, "-cp", f"{jars_folder()}/*", main]
 
 
-def _cluster_id() -> str:
-    """A new one: 16 random bytes as Kafka writes them."""
+def new_cluster_id() -> str:
+    """The id of a new cluster: 16 random bytes as Kafka writes them."""
     while True:
         text = base64.urlsafe_b64encode(secrets.token_bytes(16)).decode().rstrip("=")
         if not text.startswith("-"):

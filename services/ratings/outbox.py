@@ -132,9 +132,15 @@ class Outbox:
             rows = await self._waiting(connection)
             if not rows:
                 return False
-            await self._producer.send_all(
+            first = await self._producer.send_all(
                 [OutboxMessage(row.topic, row.key, row.payload, event_headers(row.event_id, row.trace)) for row in rows]
             )
+            if first:
+                # It may be a broker that forgot everything since it was looked at (`libs.chassis.events.relay`).
+                known = self._broker
+                await self._look_at_broker()
+                if self._broker != known:
+                    return True
             await connection.execute(
                 sa.update(outbox)
                 .where(outbox.c.entry_id.in_([row.entry_id for row in rows]))
@@ -159,4 +165,5 @@ class Outbox:
             except Unavailable as error:
                 # An operator may have made the topics and let nobody else do it; sending tells.
                 _log.info("topics not made sure of", error=str(error))
+            self._producer.begin_anew()
             self._broker = broker

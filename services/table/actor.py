@@ -59,7 +59,7 @@ SLOW_APPEND_MS: Final = 500
 """An append that took so long was an outage to those whose time ran meanwhile: they are told at once that they have it
 back. What is owed of shorter ones goes along with the next command."""
 READY_PROLONGED_MS: Final = 10_000
-"""A ready step that no hand may follow yet lasts so much longer."""
+"""A ready step that no hand may follow yet lasts so much longer, and once more so when a hand may follow again."""
 _log = structlog.get_logger(__name__)
 
 
@@ -157,6 +157,7 @@ class TableActor:
         "_computers",
         "_credit",
         "_entries",
+        "_held_up",
         "_mailbox",
         "_release_ms",
         "_running",
@@ -190,6 +191,7 @@ class TableActor:
         self._computers = Computers(self, around.think, around.thinking, around.clock, around.tasks)
         self._release_ms = 0
         self._window_ms = 0
+        self._held_up = False
         self._credit = Credit()
 
     def wake(self, *, resumed: bool = False) -> None:
@@ -243,8 +245,12 @@ class TableActor:
 
     def _tick(self, state: TableState, given: Circumstances) -> Sequence[TableCommand]:
         ready_until = state.ready_deadline_ms
-        if self._around.backlog_full() and ready_until is not None and ready_until < given.now_ms < state.expires_ms:
-            return [GrantOutage(given.now_ms, given.now_ms - ready_until + READY_PROLONGED_MS)]
+        if ready_until is not None and ready_until < given.now_ms < state.expires_ms:
+            full = self._around.backlog_full()
+            if full or self._held_up:
+                # Who was ready, and was told that the hand waits, can say so again once there is room.
+                self._held_up = full
+                return [GrantOutage(given.now_ms, given.now_ms - ready_until + READY_PROLONGED_MS)]
         return [Tick(given.now_ms, given.server_seed, given.hold_ms)]
 
     async def quiesce(self) -> None:
@@ -322,9 +328,11 @@ class TableActor:
         except InvalidMessage as invalid:
             request.answer(InvalidRequest(str(invalid)))
             return
-        if self._around.backlog_full() and _has(transitions, HandStarted):
-            request.answer(ResourceExhausted("too many results wait to be kept; the next hand begins when they are"))
-            return
+        if _has(transitions, HandStarted):
+            self._held_up = self._around.backlog_full()
+            if self._held_up:
+                request.answer(ResourceExhausted("too many results wait; the next hand begins when they are kept"))
+                return
         if not transitions:
             self.state = state
             request.answer(None)

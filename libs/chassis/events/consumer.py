@@ -27,6 +27,7 @@ from libs.chassis.drain import TaskOwner
 from libs.chassis.errors import EastwindError, InvalidRequest, Unavailable
 from libs.chassis.events.producer import EventProducer
 from libs.chassis.events.record import EventRecord, PoisonMessage
+from libs.chassis.events.sharing import Sharing
 from libs.chassis.events.starting import start_client
 from libs.chassis.events.topics import dead_topic
 from libs.chassis.table_store.values import OutboxMessage
@@ -135,9 +136,11 @@ class EventConsumer:
 
     async def _session(self) -> None:
         """Consume with one client until it must be replaced or the consumer stops."""
+        sharing = Sharing()
         consumer = AIOKafkaConsumer(
             **client_arguments(self._bootstrap),
             group_id=self._group,
+            partition_assignment_strategy=(sharing.assignor(),),
             enable_auto_commit=False,
             auto_offset_reset="earliest",
             session_timeout_ms=int(self._session_timeout_s * 1000),
@@ -147,7 +150,7 @@ class EventConsumer:
             metadata_max_age_ms=30_000,
             request_timeout_ms=max(11_000, int(self._session_timeout_s * 1000) + 1000),
         )
-        assignment = _Assignment(self)
+        assignment = _Assignment(self, sharing)
         consumer.subscribe(self._topics, listener=assignment)
         loop = asyncio.get_running_loop()
         try:
@@ -164,6 +167,9 @@ class EventConsumer:
                 for partition, records in batches.items():
                     await self._work(consumer, assignment, generation, partition, records)
                     del self._in_hand[partition]
+                if self._assigned and sharing.outdated(consumer, loop.time()):
+                    _log.warning("topics have other partitions than were shared out", group=self._group)
+                    return
                 silent_s = loop.time() - max(heard_at, assignment.changed_at)
                 if not self._assigned:
                     if silent_s > max(self._deaf_after_s, _SESSIONS_TO_JOIN * self._session_timeout_s):
@@ -232,7 +238,9 @@ class EventConsumer:
 
     async def _commit(self, consumer: AIOKafkaConsumer, partition: TopicPartition, offset: int) -> None:
         try:
-            await consumer.commit({partition: offset})
+            # The client tries again as long as the broker does not know the topic any more, for example.
+            async with asyncio.timeout(self._session_timeout_s):
+                await consumer.commit({partition: offset})
         except (CommitFailedError, IllegalStateError) as error:
             # The group has moved on without us: whoever has the partition now sees these messages again.
             _log.info("commit refused", group=self._group, error=repr(error))
@@ -330,13 +338,15 @@ class _Assignment(ConsumerRebalanceListener):  # type: ignore[misc]
     `changed_at` is when it last gave or took them (loop time, seconds), or when the client began.
     """
 
-    def __init__(self, owner: EventConsumer) -> None:
+    def __init__(self, owner: EventConsumer, sharing: Sharing) -> None:
         self._owner = owner
+        self._sharing = sharing
         self.generation = 0
         self.changed_at = asyncio.get_running_loop().time()
 
     async def on_partitions_revoked(self, revoked: Iterable[TopicPartition]) -> None:
         self.generation += 1
+        self._sharing.forget()
         self._change(False)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self._owner._session_timeout_s / 2), self._owner._working:

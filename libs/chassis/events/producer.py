@@ -74,26 +74,34 @@ class EventProducer:
                 self._give_up(producer)
         await self._endings.close(_ENDING_GRACE_S)
 
-    async def send(self, message: OutboxMessage, *, timeout_s: float = 10.0) -> None:
+    def begin_anew(self) -> None:
+        """The broker is another one, so what the client knows of its topics is void: the next send makes a new one."""
+        self._give_up(self._producer)
+
+    async def send(self, message: OutboxMessage, *, timeout_s: float = 10.0) -> bool:
         """Send one message and wait until the broker has it.
 
+        Returns whether it is the first of its partition, as on a broker that has just begun or has forgotten all.
         Raises `Unavailable` when it did not say so in time (it may have it), `InvalidRequest` for a message that is too
         large.
         """
-        await self.send_all([message], timeout_s=timeout_s)
+        return await self.send_all([message], timeout_s=timeout_s)
 
-    async def send_all(self, messages: Sequence[OutboxMessage], *, timeout_s: float = 10.0) -> None:
-        """Send messages in their order, in batches, and wait until the broker has all of them. Raises as `send`."""
+    async def send_all(self, messages: Sequence[OutboxMessage], *, timeout_s: float = 10.0) -> bool:
+        """Send messages in their order, in batches, and wait until the broker has all of them.
+
+        Returns whether any is the first of its partition. Raises as `send`.
+        """
         producer: AIOKafkaProducer | None = None
         try:
             async with asyncio.timeout(timeout_s):
                 producer = await self._connected()
-                await self._send_all(producer, messages)
+                return await self._send_all(producer, messages)
         except TimeoutError:
             self._give_up(producer)
             raise Unavailable("the broker did not acknowledge in time") from None
 
-    async def _send_all(self, producer: AIOKafkaProducer, messages: Sequence[OutboxMessage]) -> None:
+    async def _send_all(self, producer: AIOKafkaProducer, messages: Sequence[OutboxMessage]) -> bool:
         spans = self._spans(messages)
         acks: list[asyncio.Future[Any]] = []
         refused: BaseException | None = None
@@ -132,6 +140,7 @@ class EventProducer:
             raise InvalidRequest("a message is larger than the broker takes") from refused
         if refused is not None:
             raise Unavailable(f"the broker refused: {type(refused).__name__}") from refused
+        return any(result.offset == 0 for result in results)
 
     def _spans(self, messages: Sequence[OutboxMessage]) -> list[trace.Span]:
         """The spans of those messages whose trace is recorded."""

@@ -157,7 +157,13 @@ class OutboxRelay:
         batch = await self._outbox.read(self._worker, self._broker, buckets=self._share, limit=self._batch)
         if not batch.entries:
             return False
-        await self._send(batch.entries)
+        if await self._send(batch.entries):
+            # The broker may have forgotten everything since it was looked at. One that keeps its topics in memory takes
+            # messages even before they are made again, and then has nothing of them.
+            known = self._broker
+            await self._look_at_broker()
+            if self._broker != known:
+                return True
         last = {entry.bucket: entry.entry_id for entry in batch.entries}
         await self._outbox.acknowledge(self._worker, last, retain_s=self._retain_s)
         self._relayed.inc(len(batch.entries))
@@ -165,18 +171,21 @@ class OutboxRelay:
         self._delay.observe(max(0.0, time.time() - written_ms / 1000))
         return len(batch.entries) >= self._batch
 
-    async def _send(self, entries: Sequence[OutboxEntry]) -> None:
+    async def _send(self, entries: Sequence[OutboxEntry]) -> bool:
+        """Send them; returns whether any is the first of its partition."""
         try:
-            await self._producer.send_all([entry.message for entry in entries])
+            return await self._producer.send_all([entry.message for entry in entries])
         except InvalidRequest:
             # One of them is refused for good: find it, and let the others pass.
+            first = False
             for entry in entries:
                 try:
-                    await self._producer.send(entry.message)
+                    first |= await self._producer.send(entry.message)
                 except InvalidRequest as error:
                     await self._producer.send(_buried(entry.message, error.message))
                     self._dead.labels(entry.message.topic).inc()
                     _log.error("outbox message refused", topic=entry.message.topic, key=entry.message.key)
+            return first
 
     async def _look_at_broker(self) -> None:
         broker = await broker_incarnation(self._bootstrap)
@@ -186,6 +195,7 @@ class OutboxRelay:
             except Unavailable as error:
                 # An operator may have made the topics and let nobody else do it; sending tells.
                 _log.info("topics not made sure of", error=str(error))
+            self._producer.begin_anew()
             self._broker = broker
 
     async def _look_at_share(self, registry: WorkerRegistry) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
@@ -19,10 +19,8 @@ from libs.chassis.database import engine
 from libs.chassis.errors import InvalidRequest, Unavailable
 from libs.chassis.events import (
     HANDS,
-    EventConsumer,
     EventProducer,
     EventRecord,
-    OutboxRelay,
     PoisonMessage,
     consumed_events,
     ensure_topics,
@@ -34,87 +32,19 @@ from libs.chassis.events.relay import share_of
 from libs.chassis.events.topics import BROKER
 from libs.chassis.redis_client import RedisClient
 from libs.chassis.table_store import Outbox, OutboxMessage, TableStore
+from libs.chassis.table_store.keys import bucket_of
 from libs.chassis.telemetry import Telemetry
-from tests.backing import BACKING, Keeper
+from tests.backing import Keeper
+from tests.service.chassis.bus import WORKER, Bus, Seen, hand
 from tests.service.chassis.waiting import until
-
-WORKER = "worker"
-IDEMPOTENT: bool = BACKING.broker.client_settings["kafka_idempotent"]
-Handler = Callable[[EventRecord], Awaitable[None]]
-
-
-def hand(table: str, number: int, payload: bytes = b"record") -> OutboxMessage:
-    return OutboxMessage(HANDS, table, payload, event_headers(f"{table}/{number}"))
-
-
-class Bus:
-    """Producers, relays and consumers of one test, closed after it."""
-
-    def __init__(self, bootstrap: str) -> None:
-        self.bootstrap = [bootstrap]
-        self.telemetry = Telemetry("test")
-        self.producer = EventProducer(self.bootstrap, self.telemetry, idempotent=IDEMPOTENT)
-        self.consumers: list[EventConsumer] = []
-        self.relays: list[OutboxRelay] = []
-
-    async def consume(self, handler: Handler, group: str = "group") -> EventConsumer:
-        consumer = EventConsumer(
-            self.bootstrap,
-            group,
-            [HANDS],
-            handler,
-            self.producer,
-            Telemetry("consumer"),
-            deaf_after_s=2,
-            session_timeout_s=max(3.0, BACKING.broker.shortest_session_s),
-        )
-        self.consumers.append(consumer)
-        await consumer.start()
-        return consumer
-
-    async def relay(self, client: RedisClient, worker: str = WORKER) -> OutboxRelay:
-        relay = OutboxRelay(
-            Outbox(client), self.producer, worker, self.bootstrap, Telemetry(worker), check_broker_s=0.5, poll_s=0.05
-        )
-        self.relays.append(relay)
-        await relay.start()
-        return relay
-
-    async def close(self) -> None:
-        for consumer in self.consumers:
-            await consumer.stop(5)
-        for relay in self.relays:
-            await relay.stop(0)
-        await self.producer.stop(2)
-        await self.telemetry.close()
 
 
 @pytest_asyncio.fixture
 async def bus(kafka_bootstrap: str) -> AsyncIterator[Bus]:
     await ensure_topics([kafka_bootstrap], timeout_s=15)
-    bus = Bus(kafka_bootstrap)
+    bus = Bus([kafka_bootstrap])
     yield bus
     await bus.close()
-
-
-class Seen:
-    """A handler that notes what it gets."""
-
-    def __init__(self) -> None:
-        self.ids: list[str] = []
-        self._more = asyncio.Event()
-
-    async def __call__(self, record: EventRecord) -> None:
-        self.ids.append(record.event_id)
-        self._more.set()
-
-    async def number(self, wanted: int) -> list[str]:
-        """Wait until so many different events were seen."""
-        async with asyncio.timeout(60):
-            while len(set(self.ids)) < wanted:
-                self._more.clear()
-                await self._more.wait()
-        return self.ids
 
 
 async def test_what_an_append_put_out_reaches_the_consumers(bus: Bus, client: RedisClient, store: TableStore) -> None:
@@ -189,6 +119,31 @@ async def test_a_broker_that_forgot_everything_gets_what_is_retained_again(
     second = Seen()
     await bus.consume(second, "second")
     assert await second.number(2) == ["t/1", "t/2"]
+
+
+@pytest.mark.embedded
+async def test_what_a_broker_took_after_it_had_forgotten_its_topics_is_sent_again(
+    bus: Bus, client: RedisClient, store: TableStore, broker_server: KafkaProtocolServer, keeper: Keeper
+) -> None:
+    # Nothing is kept once it is acknowledged, and nobody looks at the broker for hours.
+    relay = await bus.relay(client, check_broker_s=36_000.0, retain_s=0.0)
+    await store.create("t", WORKER, b"made", outbox=[hand("t", 1)])
+    relay.nudge(bucket_of("t"))
+
+    async def relayed() -> bool:
+        return await Outbox(client).length() == 0
+
+    await until(relayed)
+    await asyncio.to_thread(keeper.run, broker_server.kill())
+    await asyncio.to_thread(keeper.run, broker_server.start())
+    # The client connects again by itself, and the broker takes what topics that are not there cannot hold.
+    await store.append("t", WORKER, 1, 1, [b"x"], outbox=[hand("t", 2)])
+    relay.nudge(bucket_of("t"))
+    await until(relayed)
+    seen = Seen()
+    await bus.consume(seen)
+    # At least once: the broker has found the first one again, too.
+    assert set(await seen.number(1)) == {"t/2"}
 
 
 async def test_c113_a_consumer_hears_again_after_the_broker_restarted(

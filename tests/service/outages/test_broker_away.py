@@ -88,8 +88,9 @@ async def test_at_the_bound_no_table_and_no_hand_begins_and_nothing_is_lost(
     assert prolonged.phase == view_pb2.TABLE_PHASE_READY
     assert [seat.player.account_id for seat in prolonged.seats] == [seat.player.account_id for seat in view.seats]
 
+    # Once there is room again it begins, with as much time to say so as the ready step was made longer by.
     await outages.end()
-    assert len((await house.found(results[0][0].settled.record_id)).rating_changes) == 4
     await readiness(house.http, worker.http_address, [])
     assert await ready(players[3], table_id, view) == 0
     await table.until(lambda view: view.phase == view_pb2.TABLE_PHASE_PLAYING)
+    assert len((await house.found(results[0][0].settled.record_id)).rating_changes) == 4
