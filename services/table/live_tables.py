@@ -10,10 +10,11 @@ import structlog
 
 from libs.chassis.clocks import Clock
 from libs.chassis.drain import TaskOwner
-from libs.chassis.errors import EastwindError, OwnedElsewhere, StoreUnavailable, Unavailable
+from libs.chassis.errors import EastwindError, OwnedElsewhere, StoreUnavailable, TableUnknown, Unavailable
 from libs.chassis.table_store import Claimed, TableStore, WorkerInfo, WorkerRegistry, Writer
-from libs.mahjong.engine.codec import decode_entry, encode_entry
+from libs.mahjong.engine.codec import CodecError, decode_entry, encode_entry
 from libs.mahjong.engine.events import HandSettled, HandStarted
+from libs.mahjong.engine.ruleset import UnknownRuleset
 from libs.mahjong.engine.table import open_table
 from libs.mahjong.engine.table_applying import fold
 from libs.mahjong.engine.table_commands import Entry, GrantOutage, OpenTable
@@ -220,7 +221,8 @@ class LiveTables:
         try:
             claimed = await self._store.claim(table_id, self.worker, self._settings.table_lease_ms, take_over=take_over)
             async with self._folding:
-                actor = TableActor(_fold(claimed), self._around)
+                loaded = await self._understood(claimed)
+            actor = TableActor(loaded, self._around)
             self._keep(actor, "claimed")
             self._measures.claimed(claimed, self.worker, unreachable=take_over)
             if actor.state.clock is not None or actor.state.ready_deadline_ms is not None:
@@ -244,6 +246,22 @@ class LiveTables:
             loading.set_exception(EastwindError("the table cannot be loaded"))
         finally:
             del self._loading[table_id]
+
+    async def _understood(self, claimed: Claimed) -> LoadedTable:
+        """Return the table. Raises ``Unavailable`` for one that a later version wrote, and leaves it to its workers.
+
+        Two versions run side by side while one is replaced, and after a roll-back the store holds what the later one
+        wrote: nothing of that is lost, it waits for a worker that can read it.
+        """
+        try:
+            return _fold(claimed)
+        except (CodecError, UnknownRuleset) as error:
+            _log.warning("a later version wrote this table", table_id=claimed.table_id, error=str(error))
+            try:
+                await self._store.decline(claimed)
+            except (OwnedElsewhere, TableUnknown, StoreUnavailable):
+                _log.warning("table not declined; its lease runs out", table_id=claimed.table_id)
+            raise Unavailable("a later version wrote this table") from error
 
     def _keep(self, actor: TableActor, outcome: str) -> None:
         self._actors[actor.table_id] = actor

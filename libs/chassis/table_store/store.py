@@ -21,6 +21,7 @@ _APPEND = script("append")
 _CLAIM = script("claim")
 _RENEW = script("renew")
 _RELEASE = script("release")
+_DECLINE = script("decline")
 _SETTLE = script("settle")
 _DELETE = script("delete")
 _SET_DUE = script("set_due")
@@ -238,6 +239,19 @@ class TableStore:
             deadline_s=self._deadline_s,
         )
         _check(table_id, reply)
+
+    async def decline(self, claimed: Claimed) -> None:
+        """Undo a claim, of which nothing is made: any worker may claim the table at once, and finds the same outage.
+
+        Only the epoch stays. Raises `Fenced`, `TableUnknown`.
+        """
+        reply = await self.client.run(
+            _DECLINE,
+            (TableKeys.of(claimed.table_id).owner,),
+            (claimed.worker, claimed.epoch, claimed.previous_owner, claimed.renewed_ms),
+            deadline_s=self._deadline_s,
+        )
+        _check(claimed.table_id, reply)
 
     async def set_due(self, table_id: str, worker: str, epoch: int, due_ms: int | None) -> None:
         """Set or clear the deadline without a log entry: after a tick that found nothing due.

@@ -121,6 +121,27 @@ async def test_a_released_table_is_free_at_once_and_keeps_its_deadline(store: Ta
     assert await DeadlineIndex(client).next_due() == 700
 
 
+async def test_a_declined_claim_leaves_the_table_free_at_once_and_its_outage_as_it_was(
+    store: TableStore, client: RedisClient
+) -> None:
+    made = await store.create("t", "one", b"first")
+    await store.append("t", "one", made.epoch, 1, [b"second"], due_ms=5_000)
+    before = await store.owner("t")
+    claimed = await store.claim("t", "two", take_over=True)
+    await store.decline(claimed)
+    after = await store.owner("t")
+    assert (after.worker, after.renewed_ms, after.sequence) == ("one", before.renewed_ms, 2)
+    assert not after.live
+    with pytest.raises(Fenced):
+        await store.decline(claimed)
+    with pytest.raises(Fenced):
+        await store.append("t", "one", made.epoch, 2, [b"late"])
+    again = await store.claim("t", "three")
+    assert (again.previous_owner, again.renewed_ms) == ("one", before.renewed_ms)
+    assert [raw for _, raw in again.entries] == [b"first", b"second"]
+    assert (await DeadlineIndex(client).next_due()) == 5_000
+
+
 async def test_a_snapshot_of_another_sequence_is_not_released(store: TableStore) -> None:
     await store.create("t", FIRST, b"made")
     await store.append("t", FIRST, 1, 1, [b"more"])

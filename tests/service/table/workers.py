@@ -46,12 +46,17 @@ class Workers:
         assert owner is not None
         return next(worker for worker in self.all if worker.worker_id == owner.worker)
 
-    async def take_over(self, table_id: str, worker: TableWorker) -> None:
-        """Have a worker take a table from whoever has it, as the clock does when the owner does not answer."""
+    async def tick(self, table_id: str, worker: TableWorker) -> reason_pb2.Reason.ValueType:
+        """Have a worker look at a table, whoever has it; returns why it did not."""
         stub = table_service_pb2_grpc.TableServiceStub(self._channels.at(worker.grpc_address))
         request = table_pb2.TickRequest(tables=[table_pb2.DueTable(table_id=table_id)], take_over=True)
+        (reason,) = (await stub.Tick(request, timeout=10.0)).reasons
+        return reason
+
+    async def take_over(self, table_id: str, worker: TableWorker) -> None:
+        """Have a worker take a table from whoever has it, as the clock does when the owner does not answer."""
         for _ in range(2):
-            (reason,) = (await stub.Tick(request, timeout=10.0)).reasons
+            reason = await self.tick(table_id, worker)
             if reason == reason_pb2.REASON_UNSPECIFIED:
                 return
             # It had the table before and has just found out that it lost it since.
