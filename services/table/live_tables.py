@@ -169,13 +169,17 @@ class LiveTables:
             while True:
                 asked_at = loop.time()
                 try:
-                    await self._registry.heartbeat(self._about())
-                    await self._renew()
+                    # Side by side, and a round begins when it is due however long the last one took: else a store that
+                    # is merely slow would seem to be silent.
+                    rounds = (self._registry.heartbeat(self._about()), self._renew())
+                    for failed in await asyncio.gather(*rounds, return_exceptions=True):
+                        if failed is not None:
+                            raise failed
                     self._note_renewal(asked_at)
                     await self._passivate()
                 except Unavailable as error:
                     _log.warning("leases not renewed; the store does not answer", error=str(error))
-                await asyncio.sleep(self._renew_every_s)
+                await asyncio.sleep(max(0.0, asked_at + self._renew_every_s - loop.time()))
         finally:
             if self._lapse is not None:
                 self._lapse.cancel()
