@@ -7,6 +7,7 @@ from typing import Final, TypeVar
 
 import aiohttp
 from google.protobuf.message import DecodeError, Message
+from yarl import URL
 
 from eastwind.accounts.v1 import accounts_service_pb2
 
@@ -47,6 +48,11 @@ class EdgeCalls:
     def __init__(self, base_url: str, http: aiohttp.ClientSession) -> None:
         self.base_url = base_url.rstrip("/")
         self._http = http
+
+    @property
+    def origin(self) -> str:
+        """The origin of the server's own page as a browser names it: without a port that goes without saying."""
+        return str(URL(self.base_url).origin())
 
     async def call(self, method: str, request: Message, response: type[Response], access_token: str = "") -> Response:
         """Return the answer to ``package.Service/Method``. Raises ``EdgeRefusedError`` and ``EdgeUnreachableError``."""

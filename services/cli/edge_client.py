@@ -137,7 +137,7 @@ class EdgeClient:
         self.problems: deque[frames_pb2.Problem] = deque(maxlen=REMEMBERED_RATINGS)
         self._http = http
         self._on_frame = on_frame
-        self._origin = origin or calls.base_url
+        self._origin = origin or calls.origin
         self._tables: dict[str, WatchedTable] = {}
         self._unanswered: dict[str, tuple[frames_pb2.ClientFrame, asyncio.Future[frames_pb2.CommandAnswer]]] = {}
         self._queue: tuple[matchmaking_pb2.EnterQueueRequest, asyncio.Future[str]] | None = None

@@ -75,6 +75,10 @@ class Namespace:
         """What `kubectl get` says of an object, or of several."""
         return json.loads(await self.kubectl("get", "--output=json", *arguments))
 
+    async def version(self) -> str:
+        """The version of the cluster, as `v1.34.4`."""
+        return str(json.loads(await self.kubectl("version", "--output=json"))["serverVersion"]["gitVersion"])
+
     async def remove(self) -> None:
         """Delete the namespace with all that is in it, and wait until it is gone."""
         await self.kubectl("delete", "namespace", self.name, "--ignore-not-found", "--wait", deadline_s=300)

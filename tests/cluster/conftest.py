@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import AsyncIterator
 
@@ -42,9 +41,8 @@ async def installation(_backing: Backing, results: Results) -> AsyncIterator[Ins
     installation = Installation(Namespace("eastwind-test"), _backing)
     try:
         await installation.install()
-        version = json.loads(await installation.namespace.kubectl("version", "--output=json"))
         nodes = len((await installation.namespace.get("nodes"))["items"])
-        results.facts["cluster"] = f"Kubernetes {version['serverVersion']['gitVersion']}, nodes: {nodes}"
+        results.facts["cluster"] = f"Kubernetes {await installation.namespace.version()}, nodes: {nodes}"
         yield installation
     finally:
         await installation.namespace.remove()

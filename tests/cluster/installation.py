@@ -24,7 +24,7 @@ AFTER: Final = os.environ.get("CLUSTER_TAG_AFTER", "0.1.0-after")
 """Two images that differ in their version alone."""
 COPIES: Final[Mapping[str, int]] = {"clock": 2, "gateway": 2, "table": 2}
 """Services that run more than once, as `values.yaml` says."""
-_WAIT_S: Final = 600
+_WAIT_S: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
