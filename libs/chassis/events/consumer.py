@@ -29,6 +29,7 @@ from libs.chassis.events.producer import EventProducer
 from libs.chassis.events.record import EventRecord, PoisonMessage
 from libs.chassis.events.sharing import Sharing
 from libs.chassis.events.starting import start_client
+from libs.chassis.events.stopping import stop_consumer
 from libs.chassis.events.topics import dead_topic
 from libs.chassis.table_store.values import OutboxMessage
 from libs.chassis.telemetry import Telemetry
@@ -185,11 +186,7 @@ class EventConsumer:
                     heard_at = loop.time()
         finally:
             self._client = None
-            try:
-                async with asyncio.timeout(self._session_timeout_s):
-                    await consumer.stop()
-            except (KafkaError, OSError, TimeoutError) as error:
-                _log.warning("consumer did not close", group=self._group, error=repr(error))
+            await stop_consumer(consumer, timeout_s=self._session_timeout_s)
 
     async def _behind(self, consumer: AIOKafkaConsumer) -> dict[TopicPartition, tuple[int, int]]:
         """Return our position and the broker's end in each partition of ours where they differ."""

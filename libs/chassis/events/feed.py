@@ -17,6 +17,7 @@ from libs.chassis.errors import Unavailable
 from libs.chassis.events.consumer import as_event
 from libs.chassis.events.record import TRACE_PARENT, EventRecord
 from libs.chassis.events.starting import start_client
+from libs.chassis.events.stopping import stop_consumer
 from libs.chassis.telemetry import Telemetry, in_span
 from libs.chassis.telemetry_contract import metrics as contract
 from libs.chassis.telemetry_contract import spans
@@ -93,7 +94,7 @@ class EventFeed:
                 if len(await self._partitions(consumer)) != len(partitions):
                     return
         finally:
-            await consumer.stop()
+            await stop_consumer(consumer)
 
     async def _partitions(self, consumer: AIOKafkaConsumer) -> list[TopicPartition]:
         found = []

@@ -17,6 +17,7 @@ from aiokafka.errors import KafkaError
 from libs.chassis.brokers import client_arguments
 from libs.chassis.errors import Unavailable
 from libs.chassis.events.starting import start_client
+from libs.chassis.events.stopping import stop_consumer
 from libs.chassis.events.topics import BROKER, ensure_topics
 
 TOPIC = BROKER
@@ -47,7 +48,7 @@ async def _read_first(bootstrap: Sequence[str]) -> str:
         record = await consumer.getone(_PARTITION)
         return bytes(record.value or b"").decode()
     finally:
-        await consumer.stop()
+        await stop_consumer(consumer)
 
 
 async def _write_name(bootstrap: Sequence[str]) -> None:

@@ -10,6 +10,8 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -183,9 +185,15 @@ async def test_postgres_never_runs_as_root_even_where_only_root_may_enter(tmp_pa
         assert set(uids) == {str(os.geteuid())}
 
 
-def test_the_stack_runs_without_root(tmp_path: Path) -> None:
-    folder = tmp_path / "unprivileged"
-    folder.mkdir()
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A new folder on a way that every account may take: Kafka refuses what is open to it by a capability alone."""
+    with tempfile.TemporaryDirectory(prefix="eastwind-") as name:
+        yield Path(name)
+
+
+def test_the_stack_runs_without_root(open_folder: Path) -> None:
+    folder = open_folder
     account = None
     if os.geteuid() == 0:
         nobody = pwd.getpwnam("nobody")

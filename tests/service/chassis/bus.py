@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
+from prometheus_client import generate_latest
+
 from libs.chassis.events import HANDS, EventConsumer, EventProducer, EventRecord, OutboxRelay, event_headers
 from libs.chassis.redis_client import RedisClient
 from libs.chassis.table_store import Outbox, OutboxMessage
@@ -79,3 +81,9 @@ class Seen:
                 self._more.clear()
                 await self._more.wait()
         return self.ids
+
+
+def metric(consumer: EventConsumer, name: str) -> float:
+    """The sum of a metric of a consumer over its labels."""
+    lines = generate_latest(consumer._telemetry.metrics.registry).decode().splitlines()
+    return sum(float(line.split()[-1]) for line in lines if line.startswith(name))

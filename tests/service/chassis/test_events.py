@@ -29,14 +29,18 @@ from libs.chassis.events import (
 )
 from libs.chassis.events.incarnation import broker_incarnation
 from libs.chassis.events.relay import share_of
+from libs.chassis.events.stopping import stop_consumer
 from libs.chassis.events.topics import BROKER
 from libs.chassis.redis_client import RedisClient
 from libs.chassis.table_store import Outbox, OutboxMessage, TableStore
 from libs.chassis.table_store.keys import bucket_of
 from libs.chassis.telemetry import Telemetry
-from tests.backing import Keeper
-from tests.service.chassis.bus import WORKER, Bus, Seen, hand
+from tests.backing import BACKING, Keeper
+from tests.service.chassis.bus import WORKER, Bus, Seen, hand, metric
 from tests.service.chassis.waiting import until
+
+OUTAGE_S = 60.0 if BACKING.name == "production" else 0.0
+"""How long the only broker stays away once its consumers say that it is."""
 
 
 @pytest_asyncio.fixture
@@ -155,6 +159,12 @@ async def test_c113_a_consumer_hears_again_after_the_broker_restarted(
     await seen.number(1)
     assert consumer.ready()
     await asyncio.to_thread(keeper.run, broker_server.kill())
+
+    async def says_so() -> bool:
+        return not consumer.ready() and metric(consumer, "eastwind_consumer_unassigned") == 1
+
+    await until(says_so, seconds=60)
+    await asyncio.sleep(OUTAGE_S)
     await asyncio.to_thread(keeper.run, broker_server.start())
     await ensure_topics(bus.bootstrap, timeout_s=15)
 
@@ -167,6 +177,27 @@ async def test_c113_a_consumer_hears_again_after_the_broker_restarted(
 
     await until(sent, seconds=60)
     assert set(await seen.number(2)) == {"t/1", "t/2"}
+
+    async def caught_up() -> bool:
+        return consumer.ready() and metric(consumer, "eastwind_consumer_lag") == 0
+
+    await until(caught_up)
+    assert not consumer.failed.done()
+
+
+async def test_c113_who_stops_a_client_whose_broker_is_away_goes_on(
+    bus: Bus, broker_server: KafkaProtocolServer, keeper: Keeper
+) -> None:
+    """Between its tries to fetch, such a client comes out of its own stop as if its caller had been cancelled."""
+    clients = [AIOKafkaConsumer(HANDS, bootstrap_servers=bus.bootstrap) for _ in range(10)]
+    for client in clients:
+        await client.start()
+        await client.seek_to_end()
+    await asyncio.to_thread(keeper.run, broker_server.kill())
+    for client in clients:
+        assert await client.getmany(timeout_ms=200) == {}
+        await stop_consumer(client)
+        assert not any(connection.connected() for connection in client._client._conns.values())
 
 
 async def test_a_consumer_is_not_taken_for_deaf_while_its_group_shares_anew(bus: Bus) -> None:
