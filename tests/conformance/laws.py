@@ -28,8 +28,7 @@ HANDS_AT_A_TABLE: Final = 5
 HARDER_TABLE: Final = 25
 """At every so many-th table a medium and a hard player sit among the easy ones."""
 
-_BITS: Final = tuple(1 << tile for tile in range(TILE_COUNT))
-_ALL: Final = (1 << TILE_COUNT) - 1
+_ALL: Final = list(range(TILE_COUNT))
 
 
 def computer(level: int, seed: bytes) -> Policy:
@@ -43,7 +42,7 @@ def computer(level: int, seed: bytes) -> Policy:
 
 
 def tiles_are_conserved(state: HandState) -> bool:
-    """Whether every tile is in exactly one place: 144 powers of two add to this sum only when they all differ."""
+    """Whether every tile is in exactly one place."""
     tiles = list(state.wall.remaining())
     for seat in state.seats:
         tiles += seat.tiles
@@ -51,7 +50,7 @@ def tiles_are_conserved(state: HandState) -> bool:
         tiles += [discard.tile for discard in seat.river if discard.claimed_by is None]
         for meld in seat.melds:
             tiles += meld.tiles
-    return len(tiles) == TILE_COUNT and sum(map(_BITS.__getitem__, tiles)) == _ALL
+    return sorted(tiles) == _ALL
 
 
 def check_hand(record: HandRecord, final: HandState) -> None:

@@ -10,8 +10,8 @@ from eastwind.table.v1 import view_pb2
 from libs.chassis.table_store.keys import BucketKeys, TableKeys, bucket_of
 from libs.contracts.records import record_from_proto
 from libs.contracts.views import view_message
-from libs.mahjong.engine.codec import decode_entry
 from libs.mahjong.engine.table_applying import fold
+from libs.mahjong.engine.table_snapshot import decode_state
 from libs.mahjong.engine.table_state import TablePhase
 from libs.mahjong.verification import verify
 from services.table.credit import ASTRAY_S
@@ -55,9 +55,12 @@ def _log_in_the_store(log: TableLog, store: SimulatedStore) -> Iterator[str]:
     first = kept[0][0] if kept else log.sequence + 1
     if kept != list(enumerate(log.entries[first - 1 :], start=first)):
         yield f"the log of {log.table_id} in the store is not what was appended"
-    whole = fold(map(decode_entry, log.entries))
-    if whole != log.state:
-        yield f"{log.table_id} folds to another state"
+    data, sequence = store.ask(b"HMGET", keys.snapshot, b"data", b"seq")
+    covered = int(sequence or 0)
+    if first > covered + 1:
+        yield f"{log.table_id} lacks entries between its snapshot at {covered} and its log from {first} on"
+    elif fold(log.decoded[covered:], None if data is None else decode_state(data)) != log.state:
+        yield f"the snapshot of {log.table_id} at {covered} and what follows fold to another state"
 
 
 def _answers(log: TableLog, player: Player) -> Iterator[str]:

@@ -50,6 +50,7 @@ class TableLog:
     epoch: int
     state: TableState | None = None
     entries: list[bytes] = field(default_factory=list)
+    decoded: list[Entry] = field(default_factory=list)
     commands: Counter[str] = field(default_factory=Counter)
     resolved: dict[tuple[int, int], Resolved] = field(default_factory=dict)
     hands: int = 0
@@ -132,8 +133,10 @@ class Journal:
     def _take(self, log: TableLog, entries: Sequence[bytes], outbox: Sequence[bytes]) -> None:
         finished = []
         for raw in entries:
+            entry = decode_entry(raw)
             log.entries.append(raw)
-            if self._fold(log, decode_entry(raw)):
+            log.decoded.append(entry)
+            if self._fold(log, entry):
                 finished.append(log.hands)
         log.last_at_s = self._loop.time()
         told = [envelope for envelope in map(_envelope, _payloads(outbox)) if envelope.HasField("hand_finished")]

@@ -2,7 +2,7 @@
 
 A command runs on the real server, with the real scripts, at the virtual moment at which it arrives; the thread waits
 for the reply, and the reply is then on its way for a virtual time. ``redis.call('TIME')`` in a script gives virtual
-time.
+time, which comes along as one more argument.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ from tests.simulation.trace import Trace
 from tests.simulation.virtual_time import NETWORK, TICK_S, Process, VirtualLoop, this_process
 
 _TIME: Final = b"redis.call('TIME')"
-_VIRTUAL_TIME: Final = b"redis.call('HMGET', 'simulated-time', 's', 'us')"
+_VIRTUAL_TIME: Final = b"{math.floor(simulated_ms / 1000), simulated_ms % 1000 * 1000}"
 _NEWEST_ID: Final = b"'XADD', KEYS[6], '*'"
-_VIRTUAL_ID: Final = b"'XADD', KEYS[6], redis.call('HGET', 'simulated-time', 'ms') .. '-*'"
+_VIRTUAL_ID: Final = b"'XADD', KEYS[6], simulated_ms .. '-*'"
+_TOLD_TIME: Final = b"local simulated_ms = table.remove(ARGV)\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +58,8 @@ def _scripts() -> dict[bytes, Script]:
 
 @cache
 def _on_virtual_time(source: bytes) -> Script:
-    """The script with the server's clock replaced by the simulation's."""
-    return Script.of("virtual", source.replace(_TIME, _VIRTUAL_TIME).replace(_NEWEST_ID, _VIRTUAL_ID))
+    """The script with the server's clock replaced by the simulation's, which is told as the last argument."""
+    return Script.of("virtual", _TOLD_TIME + source.replace(_TIME, _VIRTUAL_TIME).replace(_NEWEST_ID, _VIRTUAL_ID))
 
 
 @dataclass(slots=True)
@@ -186,8 +187,7 @@ class SimulatedStore:
         while (command := reader.gets()) is not False:
             commands.append(command)
         names = [self._prepare(command) for command in commands]
-        packed = self._time_to_tell() + b"".join(pack(each) for each in commands)
-        replies, raw = self._exchange(packed, len(commands))
+        replies, raw = self._exchange(b"".join(map(pack, commands)), len(commands))
         for name, command, reply in zip(names, commands, replies, strict=True):
             self._note(process, name, command, reply)
         return raw
@@ -198,12 +198,13 @@ class SimulatedStore:
         if kind == b"EVALSHA":
             known = _scripts()[command[1]]
             command[1] = _on_virtual_time(known.source).digest
-            return known.name
-        if kind == b"EVAL":
+        elif kind == b"EVAL":
             known = _scripts()[Script.of("", command[1]).digest]
             command[1] = _on_virtual_time(known.source).source
-            return known.name
-        return kind.decode()
+        else:
+            return kind.decode()
+        command.append(b"%d" % self._loop.unix_ms)
+        return known.name
 
     def _note(self, process: Process, name: str, command: list[bytes], reply: Any) -> None:
         if command[0] not in (b"EVALSHA", b"EVAL"):
@@ -212,17 +213,10 @@ class SimulatedStore:
             self._trace.note(process.name, f"store {name}: {reply.text}")
             return
         keys = int(command[2])
-        ran = Ran(process.name, name, command[3 : 3 + keys], command[3 + keys :], reply)
+        ran = Ran(process.name, name, command[3 : 3 + keys], command[3 + keys : -1], reply)
         if name in _TOLD:
             self._trace.note(process.name, f"store {name} {ran.keys[0].decode()} {_brief(reply)}")
         self._observer.ran(ran)
-
-    def _time_to_tell(self) -> bytes:
-        """The command that sets the server's virtual clock; the server answers it with nothing."""
-        now = self._loop.unix_ms
-        seconds, milliseconds = divmod(now, 1000)
-        told = (b"s", b"%d" % seconds, b"us", b"%d" % (milliseconds * 1000), b"ms", b"%d" % now)
-        return _SKIP + pack((b"HSET", b"simulated-time", *told))
 
     def _exchange(self, data: bytes, count: int) -> tuple[list[Any], bytes]:
         self._socket.sendall(data)
@@ -279,7 +273,6 @@ class StoreConnection(asyncio.Transport):
         return self.closed
 
 
-_SKIP: Final = pack((b"CLIENT", b"REPLY", b"SKIP"))
 _TOLD: Final = frozenset(("append", "claim", "create", "release", "settle", "set_due", "delete"))
 
 

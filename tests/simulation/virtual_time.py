@@ -20,7 +20,7 @@ MOST_CALLBACKS_AT_ONCE: Final = 1_000_000
 """More callbacks than this without any passing of time are a busy loop."""
 
 TICK_S: Final = 1e-6
-"""The least time between two messages on one connection: timers of one moment fire in no particular order."""
+"""The least time between two messages on one connection."""
 
 Connect = Callable[[Callable[[], asyncio.BaseProtocol]], Awaitable[tuple[asyncio.Transport, asyncio.BaseProtocol]]]
 
@@ -89,13 +89,14 @@ class VirtualLoop(asyncio.BaseEventLoop):
 
     # Handles have fields that the standard library keeps to itself.
     _ready: deque[Any]
-    _scheduled: list[Any]
     _stopping: bool
 
     def __init__(self) -> None:
         super().__init__()
         self._now = 0.0
         self._at_once = 0
+        self._timers: list[tuple[float, int, Any]] = []
+        self._timers_set = 0
         self._tasks_kept: list[asyncio.Task[Any]] = []
         self._processes: set[Process] = set()
         self.connect: Connect | None = None
@@ -143,19 +144,31 @@ class VirtualLoop(asyncio.BaseEventLoop):
             self._tasks_kept = [each for each in self._tasks_kept if not each.done()]
         return task
 
+    def call_soon(self, callback: Any, *args: Any, context: Context | None = None) -> asyncio.Handle:
+        handle = asyncio.Handle(callback, args, self, context)
+        self._ready.append(handle)
+        return handle
+
+    def call_at(self, when: float, callback: Any, *args: Any, context: Context | None = None) -> asyncio.TimerHandle:
+        """Timers of one moment fire in the order in which they were set."""
+        timer = asyncio.TimerHandle(when, callback, args, self, context)
+        self._timers_set += 1
+        # Tuples compare without any Python code, which the heap would otherwise run for every other handle.
+        heapq.heappush(self._timers, (when, self._timers_set, timer))
+        return timer
+
     def _run_once(self) -> None:
-        scheduled, ready = self._scheduled, self._ready
-        while scheduled and scheduled[0]._cancelled:
-            heapq.heappop(scheduled)._scheduled = False
+        timers, ready = self._timers, self._ready
+        while timers and timers[0][2]._cancelled:
+            heapq.heappop(timers)
         if not ready and not self._stopping:
-            if not scheduled:
+            if not timers:
                 raise NothingHappensError("no callback is ready and no timer is set")
-            if scheduled[0]._when > self._now:
-                self._now = scheduled[0]._when
+            if timers[0][0] > self._now:
+                self._now = timers[0][0]
                 self._at_once = 0
-        while scheduled and scheduled[0]._when <= self._now:
-            timer = heapq.heappop(scheduled)
-            timer._scheduled = False
+        while timers and timers[0][0] <= self._now:
+            timer = heapq.heappop(timers)[2]
             if not timer._cancelled:
                 ready.append(timer)
         self._at_once += len(ready)
@@ -167,7 +180,10 @@ class VirtualLoop(asyncio.BaseEventLoop):
                 continue
             process = handle._context.get(_PROCESS)
             if process is None or process.fate is Fate.RUNS:
-                handle._run()
+                try:
+                    handle._context.run(handle._callback, *handle._args)
+                except Exception as error:
+                    self.call_exception_handler({"message": f"callback {handle} failed", "exception": error})
             else:
                 process.kept.append(handle)
 

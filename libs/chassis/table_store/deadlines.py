@@ -14,6 +14,7 @@ from libs.chassis.table_store.values import DueClaim
 _CLAIM_DUE = script("claim_due")
 _COUNT_DUE = script("count_due")
 ALL_BUCKETS = range(BUCKETS)
+_KEYS = tuple((BucketKeys(bucket).due, BucketKeys(bucket).claimed) for bucket in ALL_BUCKETS)
 _BUCKETS_ON = 97
 """How far the first bucket of a look moves on: it shares no factor with their number, so that each comes first."""
 
@@ -52,7 +53,7 @@ class DeadlineIndex:
         wanted = list(buckets)
         first = self._looks * _BUCKETS_ON % max(1, len(wanted))
         self._looks += 1
-        due_keys = {BucketKeys(bucket).due: BucketKeys(bucket).claimed for bucket in wanted[first:] + wanted[:first]}
+        due_keys = dict(_KEYS[bucket] for bucket in wanted[first:] + wanted[:first])
         replies = await asyncio.gather(
             *(
                 self._client.run(
@@ -75,7 +76,7 @@ class DeadlineIndex:
 
     async def armed(self, buckets: Iterable[int] = ALL_BUCKETS) -> int:
         """How many tables have a deadline in these buckets."""
-        groups = self._client.groups(BucketKeys(bucket).due for bucket in buckets)
+        groups = self._client.groups(_KEYS[bucket][0] for bucket in buckets)
         replies = await asyncio.gather(
             *(self._client.run(_COUNT_DUE, group, (), deadline_s=self._deadline_s) for group in groups)
         )

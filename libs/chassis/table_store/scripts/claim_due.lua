@@ -4,10 +4,13 @@
 -- a table that comes back tells its true deadline; an append replaces both.
 -- Returns {next due or '', table, due, table, due, ...}.
 local found = {''}
+local now = tonumber(ARGV[1])
 local left = tonumber(ARGV[2])
 local soonest = nil
 for i = 1, #KEYS, 2 do
-  if left > 0 then
+  -- Most buckets have nothing that is due at most looks, and cost one call.
+  local first = redis.call('ZRANGE', KEYS[i], 0, 0, 'WITHSCORES')
+  if left > 0 and first[2] and tonumber(first[2]) <= now then
     local due = redis.call('ZRANGEBYSCORE', KEYS[i], '-inf', ARGV[1], 'WITHSCORES', 'LIMIT', 0, left)
     for j = 1, #due, 2 do
       redis.call('HSETNX', KEYS[i + 1], due[j], due[j + 1])
@@ -16,8 +19,8 @@ for i = 1, #KEYS, 2 do
       found[#found + 1] = redis.call('HGET', KEYS[i + 1], due[j])
     end
     left = left - #due / 2
+    first = redis.call('ZRANGE', KEYS[i], 0, 0, 'WITHSCORES')
   end
-  local first = redis.call('ZRANGE', KEYS[i], 0, 0, 'WITHSCORES')
   if first[2] and (not soonest or tonumber(first[2]) < soonest) then
     soonest = tonumber(first[2])
   end
