@@ -85,7 +85,8 @@ class Surroundings:
     """What all tables of a worker share.
 
     ``settle`` returns the settlement of a hand that is over; ``think`` a computer player's action for a seat. ``lost``
-    is called when the table turns out to live elsewhere. While ``backlog_full`` says so, no hand begins.
+    is called when the table turns out to live elsewhere. While ``backlog_full`` says so, no hand begins. ``runs`` is
+    told before each command that this worker runs, so that a standstill is given back before the command counts.
     """
 
     appender: Appender
@@ -99,6 +100,7 @@ class Surroundings:
     measures: Measures
     mailbox: int
     backlog_full: Callable[[], bool]
+    runs: Callable[[], None]
 
 
 @dataclass(slots=True)
@@ -308,6 +310,7 @@ class TableActor:
             self._running = None
 
     async def _carry_out(self, request: _Request) -> None:
+        self._around.runs()
         now = self._around.clock.now_ms()
         self.touched_ms = now
         pause = self._pause_ms(now)
@@ -361,9 +364,10 @@ class TableActor:
         self.give_back_since(started, in_turn=bool(owed) or request.gives_back)
         self._follow_up()
 
-    def give_back_since(self, moment: float, *, in_turn: bool = False) -> None:
-        """The store was silent since that moment (loop time) and answers again. If that was long, give the time back
-        before anything else happens: questions left so much later, and answers had to wait (promise P4).
+    def give_back_since(self, moment: float, *, cause: str = "slow_append", in_turn: bool = False) -> None:
+        """The store was silent, or this worker stood still, since that moment (loop time) and goes on. If that was
+        long, give the time back before anything else happens: questions left so much later, and answers had to wait
+        (promise P4).
 
         When the append before it was slow ``in_turn``, or it was not so long, the time is owed and leaves with the next
         command instead: a busy store that got an append more for each slow one would never be done with them.
@@ -371,9 +375,9 @@ class TableActor:
         late_ms = self._credit.late_since(moment, self.state)
         if late_ms < SLOW_APPEND_MS or self.closed:
             return
-        self._around.measures.credited(late_ms, "slow_append")
+        self._around.measures.credited(late_ms, cause)
         if not in_turn:
-            _log.warning("the store was slow; its time is given back", table_id=self.table_id, late_ms=late_ms)
+            _log.warning("lost time is given back", table_id=self.table_id, late_ms=late_ms, cause=cause)
             self._give_back_first()
 
     def expect_everybody(self) -> None:

@@ -27,6 +27,7 @@ from services.table.credit import began_ms
 from services.table.measuring import Measures
 from services.table.pacing import Pacing
 from services.table.settings import TableWorkerSettings
+from services.table.standstill import Standstill
 
 _DRAIN_AT_ONCE: Final = 64
 _log = structlog.get_logger(__name__)
@@ -66,6 +67,7 @@ class LiveTables:
         self._renewed_at: float | None = None
         self._lapse: asyncio.TimerHandle | None = None
         self.draining = False
+        self._standstill = Standstill(self._stood_still)
         self._around = Surroundings(
             appender=writer,
             clock=clock,
@@ -78,6 +80,7 @@ class LiveTables:
             measures=measures,
             mailbox=settings.table_mailbox,
             backlog_full=backlog_full,
+            runs=self._standstill.notice,
         )
         self._measures = measures
         self._gauge = measures.live_tables
@@ -161,10 +164,12 @@ class LiveTables:
         """Heartbeat, renew leases, and let idle tables go, until cancelled.
 
         When the store has not answered for as long as a lease, all tables leave: for all that this worker knows, others
-        have them. When it was silent for a shorter while, that time is given back to whoever was being waited for.
+        have them. When it was silent for a shorter while, that time is given back to whoever was being waited for, and
+        so is the time for which this worker itself stood still.
         """
         loop = asyncio.get_running_loop()
         self._note_renewal(loop.time())
+        self._standstill.begin()
         try:
             while True:
                 asked_at = loop.time()
@@ -181,6 +186,7 @@ class LiveTables:
                     _log.warning("leases not renewed; the store does not answer", error=str(error))
                 await asyncio.sleep(max(0.0, asked_at + self._renew_every_s - loop.time()))
         finally:
+            self._standstill.end()
             if self._lapse is not None:
                 self._lapse.cancel()
 
@@ -296,6 +302,12 @@ class LiveTables:
             self._lapse.cancel()
         lease_s = self._settings.table_lease_ms / 1000
         self._lapse = asyncio.get_running_loop().call_at(asked_at + lease_s, self._leases_lapsed)
+
+    def _stood_still(self, since: float) -> None:
+        """This worker stood still since that moment (loop time): nobody could play here."""
+        _log.warning("this worker stood still; that time is given back", tables=len(self._actors))
+        for actor in tuple(self._actors.values()):
+            actor.give_back_since(since, cause="standstill")
 
     def _leases_lapsed(self) -> None:
         """No renewal was answered for as long as a lease: from now on any worker may have these tables."""

@@ -65,11 +65,6 @@ KINDS: Final = (
 )
 EDGE: Final = frozenset(("kill gateway", "pause gateway", "cut worker from gateway", "break streams", "break players"))
 """Faults that keep players from their tables though the tables go on."""
-SILENT: Final = frozenset(("pause worker",))
-"""A worker that stands still does not know it: what comes in meanwhile waits, and costs its sender time."""
-UNTIL_NOTICED_S: Final = 6.0
-"""How long it may take until its tables have moved: a heartbeat counts for 3 s, and a worker is left after two looks
-without it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,12 +162,12 @@ class Faults:
 
     async def _during(self, kind: str, work: Callable[[Faults], Awaitable[None]]) -> None:
         loop = self.fleet.house.loop
-        outage = Outage(kind, loop.time(), float("inf"), kind in EDGE | SILENT)
+        outage = Outage(kind, loop.time(), float("inf"), kind in EDGE)
         self.outages.append(outage)
         try:
             await work(self)
         finally:
-            outage.ends_s = loop.time() + (UNTIL_NOTICED_S if kind in SILENT else 0.0)
+            outage.ends_s = loop.time()
 
     async def _for(self, seconds: float, mend: Callable[[], None]) -> None:
         """Wait, then mend, unless ``end`` has mended it already."""

@@ -13,6 +13,7 @@ from libs.chassis.table_store import Claimed, TableStore
 from libs.mahjong.engine import table
 from services.table import actor, live_tables
 from services.table.credit import Credit
+from services.table.standstill import Standstill
 from tests.simulation import store
 from tests.simulation.faults import PROFILES, Profile
 from tests.simulation.simulation import Plan, Simulation
@@ -52,6 +53,11 @@ def _slow_appends_are_charged(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Credit, "late_since", lambda self, moment, state: 0)
 
 
+def _standstill_is_charged(patch: pytest.MonkeyPatch) -> None:
+    """A worker that was stopped goes on as if nothing had been."""
+    patch.setattr(Standstill, "notice", lambda self: None)
+
+
 def _told_before_it_is_kept(patch: pytest.MonkeyPatch) -> None:
     """An append whose outcome is unknown counts as done."""
     whole = TableStore.append
@@ -80,6 +86,7 @@ def _hands_end_untold(patch: pytest.MonkeyPatch) -> None:
         (_no_memory_of_commands, Profile("mutant", ("break players",), between_s=_OFTEN), "and is in the log"),
         (_no_outage_granted, Profile("mutant", ("lose worker",), between_s=_OFTEN), "of the reserve"),
         (_slow_appends_are_charged, Profile("mutant", ("store slow",), between_s=_OFTEN), "of the reserve"),
+        (_standstill_is_charged, Profile("mutant", ("pause worker",), between_s=_OFTEN), "of the reserve"),
         (
             _told_before_it_is_kept,
             Profile("mutant", ("store away",), between_s=_OFTEN),

@@ -137,7 +137,7 @@ TAKEOVERS = CounterMetric(
 OUTAGE_CREDITED = HistogramMetric(
     "eastwind_outage_credited_seconds",
     "Time given back to players whose clocks ran while nobody could play.",
-    (labels.cause("takeover", "handover", "slow_append"),),
+    (labels.cause("takeover", "handover", "slow_append", "standstill"),),
     _TABLE,
     OUTAGE_SECONDS,
 )
