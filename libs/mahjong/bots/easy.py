@@ -8,7 +8,7 @@ from libs.mahjong.bots.dice import number
 from libs.mahjong.engine.actions import PASS, Action, ActionType
 from libs.mahjong.engine.views import SeatView
 from libs.mahjong.shapes import Codes, count, distance, improving, iter_kinds, without_tile
-from libs.mahjong.tiles import COPIES, KIND_OF, is_honour
+from libs.mahjong.tiles import COPIES, KIND_OF, Kind, is_honour
 
 CLAIMS: Final = (ActionType.CLAIMED_KONG, ActionType.PUNG, ActionType.CHOW)
 _NOTICED: Final = 0.6
@@ -32,7 +32,7 @@ def choose_easy(view: SeatView, seed: int) -> Action:
                 best_claim = action
     if not discards:
         return best_claim or (PASS if PASS in view.actions else view.actions[0])
-    return min(discards, key=lambda action: _looseness(own.codes, action, melds, seed))
+    return _loosest(discards, own.codes, melds, seed)
 
 
 def distance_after(codes: Codes, action: Action, melds: int) -> int:
@@ -42,10 +42,18 @@ def distance_after(codes: Codes, action: Action, melds: int) -> int:
     return distance(*codes, melds + 1)
 
 
-def _looseness(codes: Codes, action: Action, melds: int, seed: int) -> tuple[int, int, float]:
-    """Least for the discard that keeps the hand nearest to any complete hand."""
-    kind = KIND_OF[action.tiles[0]]
-    rest = without_tile(codes, kind)
-    away = distance(*rest, melds)
+def _loosest(discards: list[Action], codes: Codes, melds: int, seed: int) -> Action:
+    """The discard that keeps the hand nearest to any complete hand."""
+    kinds = [KIND_OF[action.tiles[0]] for action in discards]
+    rests = [without_tile(codes, kind) for kind in kinds]
+    aways = [distance(*rest, melds) for rest in rests]
+    nearest = min(aways)
+    # What would improve a hand is the dearer question, so it is asked only where it decides.
+    equal = [place for place, away in enumerate(aways) if away == nearest]
+    return discards[min(equal, key=lambda place: _looseness(rests[place], kinds[place], melds, seed))]
+
+
+def _looseness(rest: Codes, kind: Kind, melds: int, seed: int) -> tuple[int, float]:
+    """Least for the discard that leaves the most tiles that would bring the hand nearer."""
     useful = sum(COPIES - count(rest, other) for other in iter_kinds(improving(*rest, melds)))
-    return away, -useful // 4 - is_honour(kind), number(seed, kind)
+    return -useful // 4 - is_honour(kind), number(seed, kind)
