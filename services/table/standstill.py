@@ -17,8 +17,8 @@ STANDSTILL_S: Final = 0.25
 class Standstill:
     """Calls ``stood_still_since`` with a moment (loop time) once for each time without a sign of life.
 
-    A look every ``LOOK_EVERY_S`` is such a sign, and so is every call of ``notice``. When a process goes on, what waited
-    in its sockets may come before the look does: then ``notice`` finds it out first.
+    A look every ``LOOK_EVERY_S`` is such a sign, and so is every call of ``notice``. When a process goes on, what had
+    waited in its sockets may come before the look does: then ``notice`` finds it out first.
     """
 
     def __init__(self, stood_still_since: Callable[[float], None]) -> None:
