@@ -125,17 +125,29 @@ class ApacheKafkaServer(KafkaProtocolServer):
         """Where in its cluster the node stands from this start on."""
         return Place(1, {1: free_port()}, copies=1)
 
+    def _further_listeners(self) -> Mapping[str, str]:
+        """Listeners by name, with the address of each, besides the plain one and the controller's."""
+        return {}
+
+    def _further_properties(self) -> Mapping[str, str]:
+        """Properties that are written after all others."""
+        return {}
+
     def _write_properties(self, data: Path) -> None:
         place = self._place()
         broker, controller = self.bootstrap, f"{LOOPBACK}:{place.controllers[place.node]}"
+        listeners = {"PLAINTEXT": broker, "CONTROLLER": controller, **self._further_listeners()}
         copies, enough = str(place.copies), str(place.copies // 2 + 1)
         properties = {
             "process.roles": "broker,controller",
             "node.id": str(place.node),
             "controller.quorum.voters": ",".join(f"{node}@{LOOPBACK}:{at}" for node, at in place.controllers.items()),
             "controller.listener.names": "CONTROLLER",
-            "listeners": f"PLAINTEXT://{broker},CONTROLLER://{controller}",
-            "advertised.listeners": f"PLAINTEXT://{broker}",
+            "listeners": ",".join(f"{name}://{address}" for name, address in listeners.items()),
+            "advertised.listeners": ",".join(
+                f"{name}://{address}" for name, address in listeners.items() if name != "CONTROLLER"
+            ),
+            "inter.broker.listener.name": "PLAINTEXT",
             "log.dirs": str(data),
             "auto.create.topics.enable": "false",
             "default.replication.factor": copies,
@@ -150,6 +162,7 @@ class ApacheKafkaServer(KafkaProtocolServer):
             "group.initial.rebalance.delay.ms": "0",
             # Files of topics that were deleted, by `begin_anew` for example, go soon.
             "log.segment.delete.delay.ms": "1000",
+            **self._further_properties(),
         }
         text = "".join(f"{key}={value}\n" for key, value in properties.items())
         self._properties.write_text("# Written at each start.\n" + text)

@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 import hiredis
 import structlog
@@ -55,10 +55,12 @@ class Address:
     user: str = ""
     password: str = field(default="", repr=False)
     tls: bool = False
+    authority: str = ""
+    """Path of the PEM certificate that a server is checked against over TLS; "" means the system's list."""
 
     @classmethod
     def parse(cls, url: str) -> Address:
-        """From `redis://[[user]:password@]host[:port][/database]`, `rediss://…` or `unix:///path`.
+        """From `redis://[[user]:password@]host[:port][/database]`, `rediss://…[?authority=PATH]` or `unix:///path`.
 
         Raises ValueError with a sentence about what is wrong; the password is not repeated.
         """
@@ -78,6 +80,7 @@ class Address:
             user=user,
             password=password,
             tls=parts.scheme in ("rediss", "valkeys"),
+            authority=parse_qs(parts.query).get("authority", [""])[-1],
         )
 
     @property
@@ -156,7 +159,7 @@ class Multiplexed:
         self._connect_timeout_s = connect_timeout_s
         self._max_backoff_s = max_backoff_s
         self._client_name = client_name
-        self._tls = tls or (ssl.create_default_context() if address.tls else None)
+        self._tls = tls or (ssl.create_default_context(cafile=address.authority or None) if address.tls else None)
         self._wire: _Wire | None = None
         self._ready = asyncio.Event()
         self._out: list[bytes] = []

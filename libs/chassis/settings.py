@@ -38,6 +38,10 @@ class ServiceSettings(BaseSettings):
     redis_url: str = "redis://127.0.0.1:6379/0"
     redis_username: str = Field(default="", description="goes into `redis_url`, with `redis_password`")
     redis_password: SecretStr = SecretStr("")
+    redis_authority: str = Field(
+        default="",
+        description="path of the PEM certificate that a rediss:// server is checked against; '' means the system's",
+    )
     kafka_bootstrap: Addresses = ("127.0.0.1:9092",)
     kafka_idempotent: bool = Field(default=True, description="the broker can do idempotent producers")
     kafka_security: str = Field(default="PLAINTEXT", pattern="^(SASL_)?(PLAINTEXT|SSL)$")
@@ -106,6 +110,10 @@ class ServiceSettings(BaseSettings):
             if user or password.get_secret_value():
                 url = with_credentials(getattr(self, field), user, password.get_secret_value())
                 object.__setattr__(self, field, url)
+        if self.redis_authority:
+            separator = "&" if "?" in self.redis_url else "?"
+            checked = f"{self.redis_url}{separator}authority={quote(self.redis_authority, safe='')}"
+            object.__setattr__(self, "redis_url", checked)
         if self.kafka_security != "PLAINTEXT":
             login = BrokerLogin(
                 self.kafka_security,

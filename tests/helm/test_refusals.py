@@ -21,6 +21,7 @@ pytestmark = pytest.mark.helm
         ("minimal", ["postgresql.sslMode=verify-full"], "needs a certificate to check against"),
         ("minimal", ["image.tag=latest"], "says not what runs"),
         ("minimal", ["redis.usernameKey=user"], "redis.usernameKey is set without"),
+        ("minimal", ["redis.authoritySecret=ca"], "redis.authoritySecret is set without redis.tls"),
         ("minimal", ["kafka.securityProtocol=SASL_SSL"], "kafka.existingSecret is not set"),
         ("minimal", ["kafka.existingSecret=login"], "uses no log-in"),
         ("adapter", ["kafka.saslMechanism=PLAIN"], "shows the password to the network"),

@@ -54,6 +54,9 @@
 {{- end }}
 {{ include "eastwind.secretVariable" (dict "name" "EASTWIND_REDIS_PASSWORD" "secret" $redis.existingSecret "key" $redis.passwordKey) }}
 {{- end }}
+{{- if $redis.authoritySecret }}
+{{ include "eastwind.variable" (dict "name" "EASTWIND_REDIS_AUTHORITY" "value" "/etc/eastwind/redis/ca.crt") }}
+{{- end }}
 {{- end -}}
 
 {{/* The origins of the players' pages, comma separated. */}}

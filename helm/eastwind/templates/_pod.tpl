@@ -49,19 +49,22 @@ securityContext:
     sizeLimit: {{ .root.Values.tmpSizeLimit }}
 {{- end -}}
 
-{{/* Mounts of the certificates that brokers and databases are checked against. Takes root, kafka, database. */}}
+{{/* Mounts of the certificates that stores, brokers and databases are checked against. Takes root, redis, kafka, database. */}}
 {{- define "eastwind.authorityMounts" -}}
 {{- if and .kafka .root.Values.kafka.authoritySecret }}
 - {name: kafka-authority, mountPath: /etc/eastwind/kafka, readOnly: true}
+{{- end }}
+{{- if and .redis .root.Values.redis.authoritySecret }}
+- {name: redis-authority, mountPath: /etc/eastwind/redis, readOnly: true}
 {{- end }}
 {{- if and .database .root.Values.postgresql.authoritySecret }}
 - {name: postgresql-authority, mountPath: /etc/eastwind/postgresql, readOnly: true}
 {{- end }}
 {{- end -}}
 
-{{/* Their volumes. Takes root, kafka, database. */}}
+{{/* Their volumes. Takes root, redis, kafka, database. */}}
 {{- define "eastwind.authorityVolumes" -}}
-{{- range $kind, $wanted := dict "kafka" .kafka "postgresql" .database }}
+{{- range $kind, $wanted := dict "redis" .redis "kafka" .kafka "postgresql" .database }}
 {{- $values := index $.root.Values $kind }}
 {{- if and $wanted $values.authoritySecret }}
 - name: {{ $kind }}-authority
@@ -77,7 +80,7 @@ securityContext:
 {{- define "eastwind.pod" -}}
 {{- $root := .root -}}
 {{- $component := .component -}}
-{{- $outside := dict "root" $root "kafka" $component.facts.kafka "database" $component.facts.database -}}
+{{- $outside := dict "root" $root "redis" $component.facts.redis "kafka" $component.facts.kafka "database" $component.facts.database -}}
 {{- $signing := and (eq .name "accounts") $root.Values.signingKey.existingSecret -}}
 metadata:
   labels:

@@ -98,3 +98,16 @@ def test_the_log_in_to_the_brokers_goes_wherever_their_addresses_go() -> None:
     assert arguments["ssl_context"].verify_mode is ssl.CERT_REQUIRED
     assert "very secret" not in repr(settings)
     assert client_arguments(read(Example).kafka_bootstrap) == {"bootstrap_servers": ["127.0.0.1:9092"]}
+
+
+def test_the_authority_of_the_store_goes_with_its_address() -> None:
+    settings = read(
+        ServiceSettings,
+        redis_url="rediss://store:6380/0",
+        redis_password="a secret/with:signs",
+        redis_authority="/etc/eastwind/a b/ca.crt",
+    )
+    address = Address.parse(settings.redis_url)
+    assert (address.host, address.port, address.tls) == ("store", 6380, True)
+    assert (address.password, address.authority) == ("a secret/with:signs", "/etc/eastwind/a b/ca.crt")
+    assert Address.parse("rediss://store:6380/0").authority == ""
