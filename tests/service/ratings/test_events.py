@@ -125,8 +125,10 @@ async def test_the_relay_of_changed_ratings_outlives_what_nobody_foresaw(
 
 
 @pytest.mark.faults
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("kills", [6, pytest.param(100, marks=pytest.mark.load)])
 async def test_c110_a_consumer_killed_between_fetch_and_write_loses_no_hand(
-    postgres_url: str, engine: AsyncEngine, publisher: Publisher, running: Running
+    postgres_url: str, engine: AsyncEngine, publisher: Publisher, running: Running, kills: int
 ) -> None:
     events = [finished(hand(table_id=f"table-{number}")) for number in range(40)]
     for event in events:
@@ -136,7 +138,7 @@ async def test_c110_a_consumer_killed_between_fetch_and_write_loses_no_hand(
         SilencingProxy(postgres_url, tells_ends=True) as proxy,
         Mortal("ratings", proxy.url, publisher.bootstrap) as mortal,
     ):
-        for kill in range(6):
+        for kill in range(kills):
             # Each life dies at another point in the middle of a transaction, the server having heard of it or not.
             proxy.silence(points_of_work[kill % 4], deliver=kill % 2 == 1)
             await mortal.born()
