@@ -94,6 +94,13 @@ class Namespace:
         for workload in workloads:
             await self.kubectl("rollout", "status", workload, f"--timeout={within_s:.0f}s", deadline_s=within_s + 10)
 
+    async def ready(self, pods: Iterable[str], within_s: float) -> None:
+        """Wait until these pods take traffic."""
+        names = [f"pod/{pod}" for pod in pods]
+        await self.kubectl(
+            "wait", "--for=condition=Ready", *names, f"--timeout={within_s:.0f}s", deadline_s=within_s + 10
+        )
+
     async def gone(self, pods: Iterable[str], within_s: float = 180.0) -> None:
         """Wait until these pods are no more, their drains included."""
         names = [f"pod/{pod}" for pod in pods]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import secrets
@@ -25,6 +26,7 @@ AFTER: Final = os.environ.get("CLUSTER_TAG_AFTER", "0.1.0-after")
 COPIES: Final[Mapping[str, int]] = {"clock": 2, "gateway": 2, "table": 2}
 """Services that run more than once, as `values.yaml` says."""
 _WAIT_S: Final = 300
+_LOOK_S: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,16 +88,18 @@ class Installation:
 
     async def delete_at_once(self, pod: Pod) -> None:
         """Delete a pod without any grace; returns when another has taken its place."""
+        copies = len(await self.pods(pod.component))
         await self.namespace.kubectl("delete", "pod", pod.name, "--grace-period=0", "--force")
-        await self.settled(pod.component)
+        await self._replaced(pod, copies)
 
     async def evict(self, pod: Pod) -> None:
         """Evict a pod as a node drain does; returns when it is gone and another has taken its place."""
         eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": pod.name}}
+        copies = len(await self.pods(pod.component))
         path = f"/api/v1/namespaces/{self.namespace.name}/pods/{pod.name}/eviction"
         await self.namespace.kubectl("create", "--raw", path, "--filename=-", stdin=json.dumps(eviction))
+        await self._replaced(pod, copies)
         await self.namespace.gone([pod.name])
-        await self.settled(pod.component)
 
     async def settled(self, *of: str) -> None:
         """Wait until these services, or all, have all their copies."""
@@ -136,6 +140,16 @@ class Installation:
     async def execute(self, pod: Pod, *command: str) -> str:
         """Run a program in a service's container; returns what it printed."""
         return await self.namespace.kubectl("exec", pod.name, "--", *command)
+
+    async def _replaced(self, pod: Pod, copies: int) -> None:
+        """Wait until so many others take traffic. A rollout's status may still be that of before."""
+        names: set[str] = set()
+        async with asyncio.timeout(_WAIT_S):
+            while len(names) < copies:
+                await asyncio.sleep(_LOOK_S)
+                names = {each.name for each in await self.pods(pod.component)} - {pod.name}
+        await self.namespace.ready(names, _WAIT_S)
+        await self.settled(pod.component)
 
     async def _helm(self, *arguments: str) -> None:
         try:

@@ -70,7 +70,7 @@ class Reach:
         """What a pod reaches that has nothing to do with the release. Raises `Uneven`."""
         await namespace.apply([_stranger()])
         try:
-            await namespace.kubectl("wait", "--for=condition=Ready", "pod/stranger", "--timeout=90s", deadline_s=100)
+            await namespace.ready(["stranger"], within_s=90)
             return await self._ask(namespace, "stranger", None)
         finally:
             await namespace.kubectl("delete", "pod", "stranger", "--grace-period=0", "--force")
