@@ -68,12 +68,13 @@ class LoadedInstallation:
             await self._tables.__aexit__(None, None, None)
 
     @contextlib.asynccontextmanager
-    async def during(self, done: str) -> AsyncIterator[None]:
+    async def during(self, done: str, *, moving: bool = False) -> AsyncIterator[None]:
         """Watch the tables while something is done to the installation, and judge it afterwards.
 
         What is done succeeds before this ends: then an action has to be accepted at every table and the checker to find
         nothing. No client is refused what was its due or timed out, and for each worker that its table left, and each
-        gateway that it left itself, it sees at most a resync. Raises ``AssertionError``.
+        gateway that it left itself, it sees at most a resync. When ``moving``, a table has to have left its worker.
+        Raises ``AssertionError``.
         """
         tables = self.tables
         before, acknowledged = tables.experiences(), len(tables.notes.acknowledged)
@@ -84,12 +85,15 @@ class LoadedInstallation:
         await tables.play_on(WITHIN_S)
         report = await self.checker.check()
         seen = tables.experienced_since(before)
+        history = self.checker.history
+        moves = {each: history.tables[each].owners - owners.get(each, 0) for each in tables.table_ids}
         self._results.rows.append(
             Row(
                 done,
                 seconds,
                 report.acknowledged - acknowledged,
                 report.violations,
+                sum(moves.values()),
                 self._longest_pause_s(began),
                 max(_resyncs(each) for each in seen),
                 max(each.connections for each in seen),
@@ -97,11 +101,11 @@ class LoadedInstallation:
             )
         )
         assert not report.violations, str(report)
-        history = self.checker.history
+        assert not moving or any(moves.values()), "no table moved"
         for client, each in zip(tables.clients, seen, strict=True):
-            moves = history.tables[client.table_id].owners - owners.get(client.table_id, 0)
+            moved = moves[client.table_id]
             assert (each.refused, each.timeouts) == (0, 0), (client.table_id, each, client.closes)
-            assert _resyncs(each) <= moves + each.connections, (client.table_id, moves, each, client.closes)
+            assert _resyncs(each) <= moved + each.connections, (client.table_id, moved, each, client.closes)
 
     def _longest_pause_s(self, since_s: float) -> float:
         """The longest time between two accepted actions at one table, of which the second came after that moment."""

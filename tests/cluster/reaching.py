@@ -16,7 +16,7 @@ PORTS: Final = {GRPC: 50051, METRICS: 8080, EDGE: 8808}
 STORES: Final = {"redis": "valkey", "kafka": "kafka", "database": "postgresql"}
 """What the chart's list calls them, and which dependency each is."""
 _TRY_S: Final = 3.0
-_TRIES: Final = 20
+_TRIES: Final = 10
 _AGAIN_S: Final = 2.0
 # Runs in the pod. Reads {name: [[host, port], …]}, prints the names of which every address was reached and, apart, of
 # which some were.

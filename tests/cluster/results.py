@@ -23,6 +23,8 @@ class Row:
     seconds: float
     acknowledged: int
     violations: tuple[str, ...]
+    moved: int
+    """How often a table got another worker."""
     longest_pause_s: float
     resyncs: int
     """The most that one client went through."""
@@ -62,6 +64,7 @@ class Results:
                 str(row.acknowledged),
                 str(row.lost),
                 str(row.doubled),
+                str(row.moved),
                 f"{row.longest_pause_s:.1f} s",
                 str(row.resyncs),
                 str(row.reconnections),
@@ -75,6 +78,7 @@ class Results:
             "actions acknowledged",
             "lost",
             "doubled",
+            "moves of a table",
             "longest pause of a table",
             "resyncs of a client, at most",
             "reconnections of a client, at most",

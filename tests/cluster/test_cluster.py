@@ -61,25 +61,25 @@ async def test_undisturbed_tables_are_played_and_nothing_is_lost(loaded: LoadedI
 
 
 async def test_an_upgrade_to_a_new_image_under_play(loaded: LoadedInstallation) -> None:
-    async with loaded.during("`helm upgrade` to a new image tag: every pod is replaced"):
+    async with loaded.during("`helm upgrade` to a new image tag: every pod is replaced", moving=True):
         await loaded.installation.upgrade(AFTER)
     assert {pod.image for pod in await loaded.installation.pods()} == {f"{IMAGE}:{AFTER}"}
 
 
 async def test_a_worker_pod_deleted_without_grace(loaded: LoadedInstallation) -> None:
     worker = await loaded.busiest_worker()
-    async with loaded.during("the pod of the busiest table worker deleted with grace 0"):
+    async with loaded.during("the pod of the busiest table worker deleted with grace 0", moving=True):
         await loaded.installation.delete_at_once(worker)
 
 
 async def test_an_evicted_worker(loaded: LoadedInstallation) -> None:
     worker = await loaded.busiest_worker()
-    async with loaded.during("the busiest table worker evicted, as a node drain does"):
+    async with loaded.during("the busiest table worker evicted, as a node drain does", moving=True):
         await loaded.installation.evict(worker)
 
 
 async def test_workers_scaled_from_two_to_three_to_one(loaded: LoadedInstallation) -> None:
-    async with loaded.during("table workers scaled from two to three to one"):
+    async with loaded.during("table workers scaled from two to three to one", moving=True):
         await loaded.installation.scale("table", 3)
         await loaded.tables.play_on()
         await loaded.installation.scale("table", 1)
@@ -124,7 +124,7 @@ async def test_the_policies_open_the_edges_of_the_architecture_alone(
 async def test_a_roll_back_under_play(loaded: LoadedInstallation, results: Results) -> None:
     if await loaded.installation.revision() == 1:
         await loaded.installation.upgrade(AFTER)
-    async with loaded.during("`helm rollback` to the first revision: every pod is replaced"):
+    async with loaded.during("`helm rollback` to the first revision: every pod is replaced", moving=True):
         await loaded.installation.roll_back(1)
     assert {pod.image for pod in await loaded.installation.pods()} == {f"{IMAGE}:{BEFORE}"}
     said = await loaded.installation.test()

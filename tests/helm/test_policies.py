@@ -133,10 +133,19 @@ def test_c132_only_the_players_port_takes_strangers(chart: Chart) -> None:
     for name, policy in chart.render().kind("NetworkPolicy").items():
         for rule in policy["spec"].get("ingress", []):
             if "from" not in rule:
-                assert name == "ew-eastwind-gateway"
+                assert name == "ew-eastwind-gateway-edge"
                 assert rule["ports"] == [{"protocol": "TCP", "port": 8808}]
-    full = chart.render("full").one("NetworkPolicy", "ew-eastwind-gateway")["spec"]
+    full = chart.render("full").one("NetworkPolicy", "ew-eastwind-gateway-edge")["spec"]
     assert all("from" in rule for rule in full["ingress"])
+
+
+def test_what_strangers_reach_stands_in_a_policy_of_its_own(chart: Chart) -> None:
+    """A controller that judges a connection between two gateways by one policy would open it for both directions."""
+    spec = chart.render().one("NetworkPolicy", "ew-eastwind-gateway-edge")["spec"]
+    assert spec["policyTypes"] == ["Ingress"]
+    assert "egress" not in spec
+    assert selects(spec["podSelector"], "gateway")
+    assert not any(selects(spec["podSelector"], service) for service in SERVICES if service != "gateway")
 
 
 @pytest.mark.parametrize("service", SERVICES)
