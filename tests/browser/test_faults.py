@@ -71,9 +71,8 @@ async def test_c101_a_hidden_tab_shows_the_true_time_at_once(new_player: NewPlay
 
 
 async def test_c103_all_actions_fit_a_narrow_phone_in_long_words(new_player: NewPlayer) -> None:
-    player = await new_player(
-        wire=Wire(_offer_everything), viewport={"width": 320, "height": 640}, has_touch=True, is_mobile=True
-    )
+    wire = Wire(_offer_everything)
+    player = await new_player(wire=wire, viewport={"width": 320, "height": 640}, has_touch=True, is_mobile=True)
     await player.play_with_computers()
     while await player.next_moment() != "claim":
         await player.discard_by_finger()
@@ -92,8 +91,10 @@ async def test_c103_all_actions_fit_a_narrow_phone_in_long_words(new_player: New
         assert box["y"] >= 0
         assert box["y"] + box["height"] <= 640
         assert min(box["width"], box["height"]) >= 44
+    wire.hold_commands()  # so that the actions are still there when they are looked at
     await passing.tap()
     await expect(passing).to_be_disabled()
+    wire.release()
 
 
 async def test_c104_a_lost_connection_is_said_and_comes_back(new_player: NewPlayer) -> None:
