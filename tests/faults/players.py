@@ -72,6 +72,11 @@ class Player:
         assert self.known is not None
         return self.known.view
 
+    @property
+    def is_asked(self) -> bool:
+        """Whether the table waits for this player, and for nothing that is on its way."""
+        return bool(self.known and self.view.decision.options and not self._pending)
+
     async def call(self, path: str, body: dict[str, Any], *, tries: int = _CALL_TRIES) -> dict[str, Any]:
         """A unary method over HTTP, at whichever gateway answers. Raises ``CallRefused``."""
         service = path.split("/", maxsplit=1)[0].lower()
@@ -385,6 +390,14 @@ class Four:
         return [
             event for each in self.players for _, event in each.events if event.WhichOneof("event") == "seat_timed_out"
         ]
+
+    def granted_ms(self) -> int:
+        """How much time the table has given back, as the first player was told."""
+        return sum(
+            event.outage_granted.outage_ms
+            for _, event in self.players[0].events
+            if event.WhichOneof("event") == "outage_granted"
+        )
 
 
 def _about(player: Player) -> str:

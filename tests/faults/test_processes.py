@@ -11,6 +11,8 @@ from tests.faults.platform import Platform
 from tests.faults.players import RULESET, Four, Player
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(120, func_only=True)]
+STANDS_STILL_S = 1.5
+"""Less than any lease, and than it takes to be missed."""
 
 
 async def test_c120_a_killed_worker_loses_no_accepted_action(platform: Platform, four: Four) -> None:
@@ -67,6 +69,29 @@ async def test_c107_a_worker_that_slept_through_its_lease_is_fenced_off(platform
     for player in four.players:
         assert player.sequences == sorted(player.sequences), "a player was taken back"
     assert await platform.worker_of(four.table_id) != owner
+
+
+async def test_a_worker_that_stood_still_for_a_moment_gives_the_time_back(platform: Platform, four: Four) -> None:
+    """What waited in its sockets meanwhile is no slower for it, and its tables stay."""
+    await four.play_on(4)
+    for player in four.players:
+        player.plays = False
+    await four.until(lambda: any(each.is_asked for each in four.players))
+    owner = await platform.worker_of(four.table_id)
+    platform.fleet.pause("table", owner)
+    try:
+        for player in four.players:
+            player.plays = True
+            await player.play()
+        await asyncio.sleep(STANDS_STILL_S)
+    finally:
+        platform.fleet.resume("table", owner)
+    await four.until(lambda: four.granted_ms() >= 1000 * STANDS_STILL_S)
+    assert await platform.worker_of(four.table_id) == owner
+    hand = await four.finish_hand()
+    await four.compare_with_server()
+    await four.check_record(hand)
+    assert four.timeouts() == []
 
 
 async def test_both_workers_are_replaced_without_a_timeout(platform: Platform, four: Four) -> None:
