@@ -58,6 +58,8 @@ class Player:
         self.plays = True
         """Whether the player answers; one who does not only looks."""
         self.readies = True
+        self.ended = False
+        """Whether the player has been told that the table is shown no more."""
         self.connections = 0
         self.gaps = 0
         self.sequences: list[int] = []
@@ -183,6 +185,7 @@ class Player:
         elif name == "table":
             await self._update(frame.table)
         elif name == "table_ended":
+            self.ended = True
             await self._send(watch_table=frames_pb2.WatchTable(table_id=self.table_id))
         elif name == "ratings":
             self.ratings.append(frame.ratings)

@@ -128,7 +128,7 @@ async def stack(tmp_path: Path) -> AsyncIterator[BackingStack]:
 async def test_the_service_key_changes_in_three_steps_and_no_call_is_refused(
     stack: BackingStack, refused: list[str]
 ) -> None:
-    async with rolling(stack, dict.fromkeys(ORDER, 2), service_key=OLD) as services:
+    async with rolling(stack, {"table": 2, "gateway": 2, "accounts": 2}, service_key=OLD) as services:
         async with under_play(services.edges) as four:
             for key in (f"{OLD},{NEW}", f"{NEW},{OLD}", NEW):
                 await services.replace_all(service_key=key)
@@ -195,6 +195,23 @@ async def test_a_signing_key_of_the_database_is_followed_at_once_when_an_operato
             await each.call("Matchmaking/GetSeat", {})
         player.access_token = token
         await player.call("Matchmaking/GetSeat", {})
+
+
+async def test_after_a_theft_of_the_signing_key_its_tokens_are_refused_and_sessions_go_on(stack: BackingStack) -> None:
+    async with rolling(stack, {}) as services, Four(services.edges) as four:
+        await four.play_on(2)
+        player = four.players[0]
+        stolen = player.access_token
+        operator = Operator("key-rotation.md", libpq(stack.postgres_url()), [stack.postgres.programs])
+        await operator.do("forget the signing keys")
+        await services.replace_all()
+        for each in four.players:
+            await each.refresh()
+            assert (await each.call("Matchmaking/GetSeat", {}))["tableId"] == four.table_id
+        await four.play_on(2)
+        player.access_token = stolen
+        with pytest.raises(CallRefused, match="UNAUTHENTICATED"):
+            await player.call("Matchmaking/GetSeat", {})
 
 
 @pytest.mark.production
