@@ -16,6 +16,7 @@ import socket
 import threading
 import uuid
 from collections.abc import AsyncIterator, Coroutine, Iterator
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import pytest
@@ -133,6 +134,18 @@ def valkey_server(keeper: Keeper, _shared_valkey: ValkeyServer) -> ValkeyServer:
 def valkey_url(valkey_server: ValkeyServer) -> str:
     """`redis://…` of a Valkey without any data."""
     return valkey_server.url
+
+
+@pytest.fixture
+def strict_valkey_server(keeper: Keeper, tmp_path: Path) -> Iterator[ValkeyServer]:
+    """A Valkey of this test's own that answers once it has written down what it was told, to be killed.
+
+    The others may hold that back for up to two seconds while the disk is slow, and lose it when they are killed.
+    """
+    server = BACKING.store(tmp_path, appendfsync="always")
+    keeper.run(server.start())
+    yield server
+    keeper.run(server.stop())
 
 
 @pytest.fixture

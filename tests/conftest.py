@@ -17,6 +17,7 @@ from tests.backing import (  # noqa: F401
     keeper,
     postgres_server,
     postgres_url,
+    strict_valkey_server,
     valkey_server,
     valkey_url,
 )

@@ -14,9 +14,10 @@ from deploy.local.server import BackingServer
 
 
 class ValkeyServer(BackingServer):
-    """Valkey with an append-only file: what was acknowledged survives `kill -9` of the server.
+    """Valkey with an append-only file. With `appendfsync` "always" what was acknowledged survives every crash.
 
-    With `appendfsync` "everysec" a crash of the whole machine may cost the last second; "always" costs none of it.
+    With "everysec" a crash of the whole machine may cost the last second; `kill -9` of the server costs nothing unless
+    the disk is so slow that a second's writes are not on it when the next are due: then up to two seconds.
     """
 
     name = "valkey"

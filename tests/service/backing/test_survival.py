@@ -72,15 +72,15 @@ def _runs(pid: int) -> bool:
         return False
 
 
-async def test_valkey_comes_back_with_its_data_on_the_same_port(valkey_server: ValkeyServer) -> None:
-    async with redis.from_url(valkey_server.url) as client:
+async def test_valkey_comes_back_with_its_data_on_the_same_port(strict_valkey_server: ValkeyServer) -> None:
+    async with redis.from_url(strict_valkey_server.url) as client:
         await client.set("acknowledged", "yes")
-    url, pid = valkey_server.url, valkey_server.pid
-    await valkey_server.kill()
-    assert valkey_server.pid is None
-    await valkey_server.start()
-    assert valkey_server.url == url
-    assert valkey_server.pid != pid
+    url, pid = strict_valkey_server.url, strict_valkey_server.pid
+    await strict_valkey_server.kill()
+    assert strict_valkey_server.pid is None
+    await strict_valkey_server.start()
+    assert strict_valkey_server.url == url
+    assert strict_valkey_server.pid != pid
     assert await _read(url, "acknowledged") == b"yes"
 
 

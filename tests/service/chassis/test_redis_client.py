@@ -74,16 +74,16 @@ async def test_callers_beyond_the_bound_wait_their_turn(valkey_url: str) -> None
 
 
 async def test_an_outage_fails_who_was_on_the_way_and_serves_who_comes_later(
-    valkey_server: ValkeyServer, keeper: Keeper
+    strict_valkey_server: ValkeyServer, keeper: Keeper
 ) -> None:
-    async with RedisClient(valkey_server.url, deadline_s=20) as client:
+    async with RedisClient(strict_valkey_server.url, deadline_s=20) as client:
         await client.call("SET", "k", "v", key=b"k")
         [node] = client.nodes()
         sends = node.sends
         on_the_way = asyncio.ensure_future(client.call("EVAL", _BUSY, 0, 10**12, key=b""))
         while node.sends == sends:  # noqa: ASYNC110 (the node counts and tells nobody)
             await asyncio.sleep(0)
-        await asyncio.to_thread(keeper.run, valkey_server.kill())
+        await asyncio.to_thread(keeper.run, strict_valkey_server.kill())
         with pytest.raises(StoreUnavailable) as lost:
             await on_the_way
         assert lost.value.outcome_unknown
@@ -91,14 +91,14 @@ async def test_an_outage_fails_who_was_on_the_way_and_serves_who_comes_later(
             await client.call("GET", "k", key=b"k", deadline_s=0.1)
         assert not away.value.outcome_unknown
         later = asyncio.ensure_future(client.call("GET", "k", key=b"k"))
-        await asyncio.to_thread(keeper.run, valkey_server.start())
+        await asyncio.to_thread(keeper.run, strict_valkey_server.start())
         assert await later == b"v"
 
 
 async def test_appends_under_way_in_an_outage_are_each_done_exactly_once(
-    valkey_server: ValkeyServer, keeper: Keeper
+    strict_valkey_server: ValkeyServer, keeper: Keeper
 ) -> None:
-    async with RedisClient(valkey_server.url, deadline_s=30) as client:
+    async with RedisClient(strict_valkey_server.url, deadline_s=30) as client:
         store = TableStore(client, deadline_s=30)
         writer = Writer(store, WORKER)
         tables = [f"t{number}" for number in range(40)]
@@ -118,8 +118,8 @@ async def test_appends_under_way_in_an_outage_are_each_done_exactly_once(
         for _ in range(2):
             some.clear()
             await some.wait()
-            await asyncio.to_thread(keeper.run, valkey_server.kill())
-            await asyncio.to_thread(keeper.run, valkey_server.start())
+            await asyncio.to_thread(keeper.run, strict_valkey_server.kill())
+            await asyncio.to_thread(keeper.run, strict_valkey_server.start())
         some.clear()
         await some.wait()
         stop.set()

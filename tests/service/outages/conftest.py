@@ -17,7 +17,7 @@ from tests.service.outages.outage import SETTINGS, Outages
 @pytest.fixture(scope="module")
 def own_stack(keeper: Keeper, tmp_path_factory: pytest.TempPathFactory) -> Iterator[BackingStack]:
     """Valkey, broker and PostgreSQL of this module alone."""
-    stack = BackingStack(tmp_path_factory.mktemp("outages"), backing=BACKING, fsync=False)
+    stack = BackingStack(tmp_path_factory.mktemp("outages"), backing=BACKING, appendfsync="always", fsync=False)
     keeper.run(stack.start())
     yield stack
     keeper.run(stack.stop())
