@@ -101,6 +101,7 @@ class Simulation:
         self.workers: list[Worker] = []
         self.clocks: list[ClockReplica] = []
         self.gateways: list[Gateway] = []
+        self._all_gateways: list[Gateway] = []
         self.players: list[Player] = []
         self.closing = False
         self.crashes: list[str] = []
@@ -154,6 +155,7 @@ class Simulation:
     def start_gateway(self) -> Gateway:
         """A new gateway."""
         gateway = Gateway(self.house, self._name("gateway"))
+        self._all_gateways.append(gateway)
         self.gateways = [each for each in self.gateways if not each.process.is_gone]
         self.gateways.append(gateway)
         return gateway
@@ -308,11 +310,15 @@ class Simulation:
 
     async def _watch_gateways(self) -> None:
         """What the kernel of a gateway that is gone tells its players."""
+        noticed: set[Gateway] = set()
         while True:
             await asyncio.sleep(0.1)
-            for connection in tuple(self._connections):
-                if connection.open and connection.gateway.process.is_gone:
-                    connection.broke("the gateway is gone")
+            gone = {gateway for gateway in self._all_gateways if gateway.process.is_gone} - noticed
+            if gone:
+                noticed |= gone
+                for connection in tuple(self._connections):
+                    if connection.gateway in gone:
+                        connection.broke("the gateway is gone")
 
     def _name(self, kind: str) -> str:
         self._started[kind] += 1

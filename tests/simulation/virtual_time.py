@@ -81,6 +81,36 @@ def this_process() -> Process:
     return process
 
 
+class _Handle(asyncio.Handle):
+    """A callback, made without what the standard library notes for debugging."""
+
+    __slots__ = ()
+
+    def __init__(self, callback: Any, args: Any, loop: VirtualLoop, context: Context | None) -> None:
+        self._callback = callback
+        self._args = args
+        self._loop = loop
+        self._context = copy_context() if context is None else context
+        self._cancelled = False
+        self._repr = self._source_traceback = None
+
+
+class _Timer(asyncio.TimerHandle):
+    """A callback of a later moment, made in the same way."""
+
+    __slots__ = ()
+
+    def __init__(self, when: float, callback: Any, args: Any, loop: VirtualLoop, context: Context | None) -> None:
+        self._when = when
+        self._scheduled = False
+        self._callback = callback
+        self._args = args
+        self._loop = loop
+        self._context = copy_context() if context is None else context
+        self._cancelled = False
+        self._repr = self._source_traceback = None
+
+
 class VirtualLoop(asyncio.BaseEventLoop):
     """An event loop whose time moves only when nothing else is left to do.
 
@@ -145,13 +175,13 @@ class VirtualLoop(asyncio.BaseEventLoop):
         return task
 
     def call_soon(self, callback: Any, *args: Any, context: Context | None = None) -> asyncio.Handle:
-        handle = asyncio.Handle(callback, args, self, context)
+        handle = _Handle(callback, args, self, context)
         self._ready.append(handle)
         return handle
 
     def call_at(self, when: float, callback: Any, *args: Any, context: Context | None = None) -> asyncio.TimerHandle:
         """Timers of one moment fire in the order in which they were set."""
-        timer = asyncio.TimerHandle(when, callback, args, self, context)
+        timer = _Timer(when, callback, args, self, context)
         self._timers_set += 1
         # Tuples compare without any Python code, which the heap would otherwise run for every other handle.
         heapq.heappush(self._timers, (when, self._timers_set, timer))
@@ -171,13 +201,14 @@ class VirtualLoop(asyncio.BaseEventLoop):
             timer = heapq.heappop(timers)[2]
             if not timer._cancelled:
                 ready.append(timer)
-        self._at_once += len(ready)
-        if self._at_once > MOST_CALLBACKS_AT_ONCE:
-            raise BusyLoopError(f"{self._at_once} callbacks at {self._now:.3f} s, such as {ready[0]}")
-        for _ in range(len(ready)):
+        count = self._at_once
+        while ready:
             handle = ready.popleft()
             if handle._cancelled:
                 continue
+            count += 1
+            if count > MOST_CALLBACKS_AT_ONCE:
+                raise BusyLoopError(f"{count} callbacks at {self._now:.3f} s, such as {handle}")
             process = handle._context.get(_PROCESS)
             if process is None or process.fate is Fate.RUNS:
                 try:
@@ -186,6 +217,9 @@ class VirtualLoop(asyncio.BaseEventLoop):
                     self.call_exception_handler({"message": f"callback {handle} failed", "exception": error})
             else:
                 process.kept.append(handle)
+            if self._stopping:
+                break
+        self._at_once = count
 
     async def create_connection(self, protocol_factory: Any, *args: Any, **kwargs: Any) -> Any:
         """Connect to the only server that there is, the table store."""
