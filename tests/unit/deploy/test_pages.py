@@ -11,16 +11,26 @@ from tests.documented import PAGES, blocks
 
 ROOT = Path(__file__).parents[3]
 EVERY_PAGE = sorted(PAGES.rglob("*.md"))
-_LINK = re.compile(r"\]\((?!https?://)([^)#\s]+)(?:#[^)]*)?\)")
+_LINK = re.compile(r"\]\((?!https?://)(?P<file>[^)#\s]*)(?:#(?P<heading>[^)]*))?\)")
+_HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 _TEST_FILE = re.compile(r"`((?:tests|libs|services|deploy|helm)/[\w./-]+)`")
+
+
+def leads_somewhere(page: Path, file: str, heading: str | None) -> bool:
+    target = page.parent / file if file else page
+    if not target.exists() or heading is None:
+        return target.exists()
+    return heading in [
+        re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-") for text in _HEADING.findall(target.read_text())
+    ]
 
 
 @pytest.mark.parametrize("page", EVERY_PAGE, ids=lambda page: str(page.relative_to(PAGES)))
 def test_every_link_and_path_leads_somewhere(page: Path) -> None:
     text = page.read_text()
-    links = [link for link in _LINK.findall(text) if not (page.parent / link).exists()]
+    links = [link for link in _LINK.finditer(text) if not leads_somewhere(page, link["file"], link["heading"])]
     paths = [path for path in _TEST_FILE.findall(text) if not (ROOT / path).exists()]
-    assert (links, paths) == ([], [])
+    assert ([link[0] for link in links], paths) == ([], [])
 
 
 def test_every_tried_block_is_run_by_a_test() -> None:
