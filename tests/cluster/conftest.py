@@ -72,6 +72,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     results = config.stash.get(_RESULTS, None)
     if results is not None and results.rows:
         results.facts["load average of the machine at the end"] = _load()
+        counts = {outcome: len(terminalreporter.stats.get(outcome, [])) for outcome in ("passed", "failed", "error")}
+        results.facts["tests"] = ", ".join(f"{count} {outcome}" for outcome, count in counts.items())
         terminalreporter.section("results")
         terminalreporter.write_line(results.text())
         results.keep()
