@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from aiokafka.admin import AIOKafkaAdminClient
+from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 
 from deploy.kafka.jars import jars_folder
 from deploy.local.broker import KafkaProtocolServer
@@ -76,6 +76,10 @@ class ApacheKafkaServer(KafkaProtocolServer):
         await admin.start()
         try:
             async with asyncio.timeout(_REQUEST_MS / 1000):
+                # The list may not have a topic that was made a moment ago; once it has a later one, it has all.
+                last = f"last-{secrets.token_hex(8)}"
+                while last not in await admin.list_topics():
+                    await admin.create_topics([NewTopic(last, 1, 1)])
                 # Committed offsets go with their topics.
                 while topics := [name for name in await admin.list_topics() if not name.startswith("__")]:
                     await admin.delete_topics(topics)
