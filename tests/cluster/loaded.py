@@ -68,12 +68,13 @@ class LoadedInstallation:
             await self._tables.__aexit__(None, None, None)
 
     @contextlib.asynccontextmanager
-    async def during(self, done: str, *, moving: bool = False) -> AsyncIterator[None]:
+    async def during(self, done: str, *, moving: bool = False, reconnecting: bool = False) -> AsyncIterator[None]:
         """Watch the tables while something is done to the installation, and judge it afterwards.
 
         What is done succeeds before this ends: then an action has to be accepted at every table and the checker to find
         nothing. No client is refused what was its due or timed out, and for each worker that its table left, and each
-        gateway that it left itself, it sees at most a resync. When ``moving``, a table has to have left its worker.
+        gateway that it left itself, it sees at most a resync. When ``moving``, a table has to have left its worker,
+        when ``reconnecting``, a client its gateway.
         Raises ``AssertionError``.
         """
         tables = self.tables
@@ -102,6 +103,7 @@ class LoadedInstallation:
         )
         assert not report.violations, str(report)
         assert not moving or any(moves.values()), "no table moved"
+        assert not reconnecting or any(each.connections for each in seen), "no client came again"
         for client, each in zip(tables.clients, seen, strict=True):
             moved = moves[client.table_id]
             assert (each.refused, each.timeouts) == (0, 0), (client.table_id, each, client.closes)
@@ -122,6 +124,18 @@ class LoadedInstallation:
         history = await self.checker.follow()
         owners = [history.tables[table_id].worker for table_id in self.tables.table_ids]
         return max(await self.installation.pods("table"), key=lambda pod: owners.count(pod.name))
+
+    async def busiest_gateway(self) -> Pod:
+        """The gateway with the most sockets, as it says itself."""
+        counts = {pod: await self._sockets(pod) for pod in await self.installation.pods("gateway")}
+        return max(counts, key=lambda pod: counts[pod])
+
+    async def _sockets(self, gateway: Pod) -> float:
+        read = (
+            "import urllib.request as r; print(r.urlopen('http://127.0.0.1:8080/metrics', timeout=10).read().decode())"
+        )
+        metrics = await self.installation.execute(gateway, "python", "-c", read)
+        return next(float(line.split()[1]) for line in metrics.splitlines() if line.startswith("eastwind_sockets "))
 
 
 def _resyncs(seen: Experience) -> int:

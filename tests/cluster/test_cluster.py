@@ -92,8 +92,8 @@ async def test_the_clocks_halved(loaded: LoadedInstallation) -> None:
 
 
 async def test_a_killed_gateway(loaded: LoadedInstallation) -> None:
-    (gateway, _) = await loaded.installation.pods("gateway")
-    async with loaded.during("the pod of a gateway killed"):
+    gateway = await loaded.busiest_gateway()
+    async with loaded.during("the pod of the busiest gateway killed", reconnecting=True):
         await loaded.installation.delete_at_once(gateway)
 
 
