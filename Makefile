@@ -11,7 +11,8 @@ BIN := $(CURDIR)/.venv/bin
 WEB := services/gateway/web
 GENERATED := libs/contracts/generated
 PYTEST_ARGS ?=
-PYTEST_WORKERS ?= 2
+# Tests wait more than they compute: three at once keep two cores busy.
+PYTEST_WORKERS ?= 3
 PRODUCTION_TESTS ?= tests/service tests/faults
 LOCK_ARGS ?=
 # `make images`. BASE_IMAGE is any Linux with that Python and a C library as new as Debian 12's.
@@ -66,8 +67,8 @@ run: setup ## start everything on this machine and print the address to open
 	$(BIN)/eastwind run $(RUN_ARGS)
 
 .PHONY: test
-test: setup ## run all tests (PYTEST_ARGS="-k kong" for a part)
-	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadfile -m "not load and not cluster and not telemetry and not helm and not image" $(PYTEST_ARGS)
+test: setup ## run all tests but those of faults, and those that ask for more than Python (PYTEST_ARGS="-k kong" for a part)
+	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadfile -m "not faults and not load and not cluster and not telemetry and not helm and not image" $(PYTEST_ARGS)
 	cd $(WEB) && npm test
 
 .PHONY: faults
