@@ -86,6 +86,10 @@ class Installation:
         await self.settled(component)
         await self.namespace.gone(before - {pod.name for pod in await self.pods(component)})
 
+    async def leaves_first(self, pod: Pod) -> None:
+        """Have a pod be among those that go when its service gets fewer copies."""
+        await self.namespace.kubectl("annotate", "pod", pod.name, "controller.kubernetes.io/pod-deletion-cost=-100")
+
     async def delete_at_once(self, pod: Pod) -> None:
         """Delete a pod without any grace; returns when another has taken its place."""
         copies = len(await self.pods(pod.component))
