@@ -60,11 +60,16 @@ class TableRouter:
         return info
 
     async def place(self, *, avoid: Collection[str] = ()) -> WorkerInfo:
-        """The less loaded of two random live workers that do not drain. Raises `Unavailable` when there is none."""
+        """The less loaded of two random live workers that do not drain. Raises `Unavailable` when there is none.
+
+        While a rolling update replaces the workers, one that it brought is taken: a table that comes to another would
+        soon have to leave it again. A full worker is taken when all are.
+        """
         for fresh in (False, True):
             workers = await self._live(fresh=fresh)
             candidates = [each for each in workers.values() if not each.draining and each.worker not in avoid]
             if candidates:
+                candidates = _that_stay(candidates)
                 two = self._choose(candidates, min(2, len(candidates)))
                 return min(two, key=lambda each: each.load / max(1, each.capacity))
         raise Unavailable("no table worker is there")
@@ -98,3 +103,9 @@ class TableRouter:
                 self._workers = {each.worker: each for each in await self._registry.live()}
                 self._workers_at = loop.time()
         return self._workers
+
+
+def _that_stay(workers: list[WorkerInfo]) -> list[WorkerInfo]:
+    """Those of the rollout that began last and have room, or all of them when there are none."""
+    newest = max(workers, key=lambda each: each.started_ms).rollout
+    return [each for each in workers if each.rollout == newest and each.load < each.capacity] or workers

@@ -65,6 +65,7 @@ class LiveTables:
         self._address = ""
         self._renew_every_s = min(settings.table_lease_ms / 3, registry.ttl_ms / 3) / 1000
         self._renewed_at: float | None = None
+        self._started_ms = clock.now_ms()
         self._lapse: asyncio.TimerHandle | None = None
         self.draining = False
         self._standstill = Standstill(self._stood_still)
@@ -219,7 +220,15 @@ class LiveTables:
 
     def _about(self) -> WorkerInfo:
         settings = self._settings
-        return WorkerInfo(self.worker, self._address, len(self._actors), settings.table_capacity, self.draining)
+        return WorkerInfo(
+            self.worker,
+            self._address,
+            len(self._actors),
+            settings.table_capacity,
+            self.draining,
+            settings.rollout,
+            self._started_ms,
+        )
 
     def _refuse_when_draining(self) -> None:
         if self.draining:

@@ -156,6 +156,7 @@ def test_c126_table_workers_leave_one_after_the_other(chart: Chart) -> None:
     drain = int(rendered.environment("table")["EASTWIND_DRAIN_GRACE_S"])
     assert down["policies"][0]["periodSeconds"] > drain
     assert rendered.environment("table")["EASTWIND_ADVERTISE_HOST"] == "field:status.podIP"
+    assert rendered.environment("table")["EASTWIND_ROLLOUT"] == "field:metadata.labels['pod-template-hash']"
 
 
 @pytest.mark.parametrize("permutation", PERMUTATIONS)

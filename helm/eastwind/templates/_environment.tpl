@@ -79,6 +79,12 @@
   valueFrom:
     fieldRef:
       fieldPath: status.podIP
+{{- if eq $name "table" }}
+- name: EASTWIND_ROLLOUT
+  valueFrom:
+    fieldRef:
+      fieldPath: metadata.labels['pod-template-hash']
+{{- end }}
 {{ include "eastwind.variable" (dict "name" "EASTWIND_HOST" "value" "0.0.0.0") }}
 {{ include "eastwind.variable" (dict "name" "EASTWIND_GRPC_PORT" "value" "50051") }}
 {{ include "eastwind.variable" (dict "name" "EASTWIND_HTTP_PORT" "value" "8080") }}

@@ -100,10 +100,15 @@ class OutboxEntry:
 
 @dataclass(frozen=True, slots=True)
 class WorkerInfo:
-    """A live table worker as its last heartbeat told."""
+    """A live table worker as its last heartbeat told.
+
+    `rollout` is shared by the workers of one rolling update, "" where there are none; `started_ms` is unix time.
+    """
 
     worker: str
     address: str
     load: int
     capacity: int
     draining: bool = False
+    rollout: str = ""
+    started_ms: int = 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import pytest
 
@@ -54,6 +54,20 @@ async def test_a_new_table_goes_to_the_less_loaded_and_never_to_one_that_drains(
         await registry.heartbeat(each)
     router = TableRouter(store, registry)
     assert {(await router.place()).worker for _ in range(20)} == {"idle"}
+
+
+async def test_c126_during_a_rolling_update_tables_go_to_workers_that_stay(
+    store: TableStore, client: RedisClient
+) -> None:
+    registry = WorkerRegistry(client)
+    old = [WorkerInfo(name, f"{name}:1", 3, 100, False, "old", 1_000) for name in ("old-1", "old-2")]
+    new = WorkerInfo("new-1", "new-1:1", 99, 100, False, "new", 2_000)
+    for each in (*old, new):
+        await registry.heartbeat(each)
+    router = TableRouter(store, registry)
+    assert {(await router.place()).worker for _ in range(20)} == {"new-1"}
+    await registry.heartbeat(replace(new, load=100))
+    assert {(await TableRouter(store, registry).place()).worker for _ in range(20)} <= {"old-1", "old-2"}
 
 
 async def test_a_worker_of_a_later_version_may_say_more(client: RedisClient) -> None:
