@@ -11,9 +11,7 @@ class TableWorkerSettings(ServiceSettings):
     """What a table worker can be told. Durations end in their unit."""
 
     table_capacity: int = Field(default=10_000, gt=0, description="tables that this worker says it can hold")
-    rollout: str = Field(
-        default="", description="the same for all workers of one rolling update; tables go to the last"
-    )
+    rollout: str = Field(default="", description="shared by the workers of one rolling update")
     table_lease_ms: int = Field(default=5_000, ge=500, description="how long an ownership lasts without renewal")
     table_mailbox: int = Field(default=64, gt=0, description="commands that may wait at one table")
     table_passivate_after_s: float = Field(default=60.0, gt=0, description="idle time before a table leaves memory")
