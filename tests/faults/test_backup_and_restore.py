@@ -137,7 +137,8 @@ async def test_accounts_tables_records_and_ratings_come_back(loss: Loss, tmp_pat
         await first.start()
         operator = operator_of(first, backup, programs)
         async with running(first, edge_port):
-            four = await exits.enter_async_context(Four([edge], rated=True))
+            # While they are held, the clock must not play the hand to its end for them.
+            four = await exits.enter_async_context(Four([edge], rated=True, speed="SPEED_RELAXED"))
             somebody = Player(four.session, [edge], 0, 0)
             known = {"name": "Kept in the dump", "password": _PASSWORD}
             await somebody.call("Accounts/Register", known)
