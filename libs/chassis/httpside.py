@@ -12,6 +12,7 @@ from collections.abc import Callable
 from aiohttp import web
 from prometheus_client.exposition import choose_encoder
 
+from libs.chassis.http_port import HttpPort
 from libs.chassis.loop_lag import LoopLag
 from libs.chassis.settings import ServiceSettings
 from libs.chassis.telemetry import Metrics
@@ -28,7 +29,6 @@ class HttpSide:
         self._settings = settings
         self._metrics = metrics
         self._checks: dict[str, ReadyCheck] = {}
-        self._runner: web.AppRunner | None = None
         self._loop_lag = LoopLag(metrics)
         self.app = web.Application()
         self.app.add_routes(
@@ -38,6 +38,7 @@ class HttpSide:
                 web.get("/readyz", self._serve_readiness),
             ]
         )
+        self._port = HttpPort(self.app)
         self.port = 0
 
     def add_check(self, name: str, check: ReadyCheck) -> None:
@@ -54,20 +55,14 @@ class HttpSide:
 
     async def start(self) -> int:
         """Listen; returns the port."""
-        self._runner = web.AppRunner(self.app, access_log=None)
-        await self._runner.setup()
-        site = web.TCPSite(self._runner, self._settings.host, self._settings.http_port)
-        await site.start()
-        self.port = int(self._runner.addresses[0][1])
+        self.port = await self._port.start(self._settings.host, self._settings.http_port)
         self._loop_lag.start()
         return self.port
 
     async def stop(self) -> None:
         """Close the port."""
         self._loop_lag.stop()
-        if self._runner is not None:
-            await self._runner.cleanup()
-            self._runner = None
+        await self._port.stop()
 
     async def _serve_metrics(self, request: web.Request) -> web.Response:
         encode, content_type = choose_encoder(request.headers.get("Accept", ""))

@@ -52,6 +52,8 @@ _STATUS: Final = {
     grpc.StatusCode.UNIMPLEMENTED: 404,
     grpc.StatusCode.UNAVAILABLE: 503,
     grpc.StatusCode.DEADLINE_EXCEEDED: 504,
+    # The call of a service that ended under it; whoever called did not.
+    grpc.StatusCode.CANCELLED: 503,
 }
 
 

@@ -7,6 +7,7 @@ import contextlib
 import hashlib
 from collections import Counter
 from collections.abc import Awaitable, Callable
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -15,8 +16,10 @@ import structlog
 from aiohttp import web
 from aiohttp.web_protocol import RequestHandler
 
+from eastwind.type.v1 import reason_pb2
 from libs.chassis.client_address import network_of
 from libs.chassis.clocks import Clock
+from libs.chassis.http_port import HttpPort
 from services.gateway.calls import MOST_BODY_BYTES, Calls, client_address
 from services.gateway.settings import GatewaySettings
 from services.gateway.sockets import BINARY, JSON, PlayerSocket
@@ -49,10 +52,10 @@ class Edge:
         self._clock = clock
         self.sockets: set[PlayerSocket] = set()
         self.draining = False
+        self._farewell: tuple[reason_pb2.Reason.ValueType, str] | None = None
         self._by_address: Counter[str] = Counter()
         self._have_asked: set[RequestHandler] = set()
         self._empty = asyncio.Event()
-        self._runner: web.AppRunner | None = None
         self.port = 0
         self._dist = Path(settings.web_dist)
         self.app = web.Application(client_max_size=MOST_BODY_BYTES, middlewares=[self._note_request, _with_headers])
@@ -60,29 +63,24 @@ class Edge:
         self.app.router.add_post("/api/{path:[A-Za-z0-9.]+/[A-Za-z]+}", calls.serve)
         self.app.router.add_get("/", self._page)
         self.app.router.add_get("/{path:.+}", self._file)
+        self._port = HttpPort(self.app, keepalive_timeout=KEEP_ALIVE_S)
 
     async def start(self) -> int:
         """Listen; returns the port. Raises OSError when it is taken."""
-        self._runner = web.AppRunner(self.app, access_log=None, handle_signals=False, keepalive_timeout=KEEP_ALIVE_S)
-        await self._runner.setup()
-        site = web.TCPSite(self._runner, self._settings.edge_host, self._settings.edge_port)
-        await site.start()
-        self.port = int(self._runner.addresses[0][1])
+        self.port = await self._port.start(self._settings.edge_host, self._settings.edge_port)
         return self.port
 
     async def stop(self) -> None:
         """Close the port and cut whatever is still open."""
-        if self._runner is not None:
-            await self._runner.cleanup()
+        await self._port.stop()
 
     async def cut_silent_connections(self) -> None:
         """Cut connections whose first request does not come, or not to its end, until cancelled: each would hold a
         place of this process for as long as its client likes."""
-        assert self._runner is not None
-        before: set[RequestHandler] = set()
-        while self._runner.server is not None:
+        before: AbstractSet[RequestHandler] = set()
+        while True:
             await asyncio.sleep(self._settings.call_header_s)
-            now = set(self._runner.server.connections)
+            now = self._port.connections
             self._have_asked &= now
             for silent in (before & now) - self._have_asked:
                 if silent.transport is not None:
@@ -94,11 +92,12 @@ class Edge:
         self._have_asked.add(request.protocol)
         return await handler(request)
 
-    async def drain(self, reason: int, detail: str, grace_s: float) -> None:
+    async def drain(self, reason: reason_pb2.Reason.ValueType, detail: str, grace_s: float) -> None:
         """Take no new sockets, tell the open ones to come again elsewhere at slightly different times, and wait."""
         self.draining = True
+        self._farewell = reason, detail
         for place, socket in enumerate(tuple(self.sockets)):
-            socket.close(reason, detail, 200 + 37 * place % 3_000)  # type: ignore[arg-type]
+            socket.close(reason, detail, _return_after_ms(place))
         if self.sockets:
             self._empty.clear()
             with contextlib.suppress(TimeoutError):
@@ -123,6 +122,9 @@ class Edge:
         self._around.measures.sockets_opened.inc()
         address = self._address(request)
         self._by_address[address] += 1
+        if self._farewell is not None:
+            # It was let in before the drain began, and not there yet when the others were told.
+            socket.close(*self._farewell, _return_after_ms(len(self.sockets)))
         try:
             await socket.run()
         finally:
@@ -196,6 +198,11 @@ class Edge:
         if request.headers.get("If-None-Match") == tag:
             return web.Response(status=304, headers=headers)
         return web.Response(body=page, content_type="text/html", charset="utf-8", headers=headers)
+
+
+def _return_after_ms(place: int) -> int:
+    """How long the client at this place is to wait, so that they do not all come back at once."""
+    return 200 + 37 * place % 3_000
 
 
 @web.middleware
