@@ -94,6 +94,9 @@ class EventConsumer:
         self._dead = metrics.counter(contract.DEAD_LETTERS)
         self._client: AIOKafkaConsumer | None = None
         self._in_hand: dict[TopicPartition, int] = {}
+        self._beyond: dict[TopicPartition, tuple[int, int]] = {}
+        """Positions beyond their ends that made this consumer begin anew. Should it stand there again, that is no sign
+        of deafness: Tansu takes the first message of the last batch for the end."""
         lag = metrics.gauge(contract.CONSUMER_LAG)
         for topic in self._topics:
             self._dead.labels(topic)
@@ -179,8 +182,10 @@ class EventConsumer:
                 elif silent_s > self._deaf_after_s:
                     before, behind = behind, await self._behind(consumer)
                     # Behind once is a message on its way; at the same place again is one that does not come.
-                    if before.items() & behind.items():
-                        places = {f"{at.topic}/{at.partition}": place for at, place in behind.items()}
+                    stuck = dict((before.items() & behind.items()) - self._beyond.items())
+                    if stuck:
+                        self._beyond = {at: (place, end) for at, (place, end) in stuck.items() if place > end}
+                        places = {f"{at.topic}/{at.partition}": place for at, place in stuck.items()}
                         _log.error("consumer is deaf and begins anew", group=self._group, positions_ends=places)
                         return
                     heard_at = loop.time()
