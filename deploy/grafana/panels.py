@@ -313,6 +313,7 @@ KAFKA = Board(
         Panel("Consumer lag", "short", (Query("sum by (job, topic) (eastwind_consumer_lag)", "{{job}} {{topic}}"),)),
         Panel("Handling time, p99", "s", _quantiles("eastwind_event_handling_seconds", of=(0.99,), by="job, topic")),
         Panel("Dead letters", "ops", (_rate("eastwind_dead_letters_total", "job, topic"),)),
+        Panel("Missing messages", "ops", (_rate("eastwind_event_gaps_total", "job, topic"),)),
         Panel(
             "Consumers without a share, restarts",
             "short",

@@ -192,6 +192,11 @@ _ALERTS = {
         {'eastwind_dead_letters_total{topic="eastwind.hands.v1"}': "3x30"},
         labels={"topic": "eastwind.hands.v1"},
     ),
+    "EventsMissing": Pair(
+        {'eastwind_event_gaps_total{topic="eastwind.tables.v1"}': "0x25 2x10"},
+        {'eastwind_event_gaps_total{topic="eastwind.tables.v1"}': "3x30"},
+        labels={"topic": "eastwind.tables.v1"},
+    ),
 }
 CASES = [
     *_WINDOWS,

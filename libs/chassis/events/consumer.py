@@ -25,6 +25,7 @@ from libs.chassis.brokers import client_arguments
 from libs.chassis.database import is_retriable as database_is_retriable
 from libs.chassis.drain import TaskOwner
 from libs.chassis.errors import EastwindError, InvalidRequest, Unavailable
+from libs.chassis.events.order import EventOrder
 from libs.chassis.events.producer import EventProducer
 from libs.chassis.events.record import EventRecord, PoisonMessage
 from libs.chassis.events.sharing import Sharing
@@ -91,6 +92,7 @@ class EventConsumer:
         self._seconds = metrics.histogram(contract.EVENT_HANDLING)
         self._unassigned = metrics.gauge(contract.CONSUMER_UNASSIGNED)
         self._restarts = metrics.counter(contract.CONSUMER_RESTARTS)
+        self._gaps = metrics.counter(contract.EVENT_GAPS)
         self._dead = metrics.counter(contract.DEAD_LETTERS)
         self._client: AIOKafkaConsumer | None = None
         self._in_hand: dict[TopicPartition, int] = {}
@@ -100,6 +102,7 @@ class EventConsumer:
         lag = metrics.gauge(contract.CONSUMER_LAG)
         for topic in self._topics:
             self._dead.labels(topic)
+            self._gaps.labels(topic)
             lag.labels(topic).set_function(partial(self._lag, topic))
             for outcome in ("handled", "retried", "dead"):
                 self._handled.labels(topic, outcome)
@@ -249,6 +252,11 @@ class EventConsumer:
 
     async def _handle(self, event: EventRecord, assignment: _Assignment, generation: int) -> bool:
         """Work on one message until it is done or buried; false when the partition is no longer ours, or on a stop."""
+        missing = assignment.order.missing_before(event)
+        if missing:
+            # What a message tells holds by itself, so nothing is built upon those that are missing.
+            self._gaps.labels(event.topic).inc(missing)
+            _log.warning("messages are missing", topic=event.topic, key=event.key, number=event.number, missing=missing)
         tries = 0
         while True:
             if assignment.generation != generation:
@@ -337,7 +345,8 @@ class EventConsumer:
 class _Assignment(ConsumerRebalanceListener):  # type: ignore[misc]
     """Counts how often the group gave out partitions, and lets the message in hand finish before they go.
 
-    `changed_at` is when it last gave or took them (loop time, seconds), or when the client began.
+    `changed_at` is when it last gave or took them (loop time, seconds), or when the client began; `order` is what was
+    heard since.
     """
 
     def __init__(self, owner: EventConsumer, sharing: Sharing) -> None:
@@ -345,10 +354,12 @@ class _Assignment(ConsumerRebalanceListener):  # type: ignore[misc]
         self._sharing = sharing
         self.generation = 0
         self.changed_at = asyncio.get_running_loop().time()
+        self.order = EventOrder()
 
     async def on_partitions_revoked(self, revoked: Iterable[TopicPartition]) -> None:
         self.generation += 1
         self._sharing.forget()
+        self.order = EventOrder()
         self._change(False)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self._owner._session_timeout_s / 2), self._owner._working:

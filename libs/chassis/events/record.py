@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 EVENT_ID = "event-id"
+EVENT_NUMBER = "event-number"
 TRACE_PARENT = "traceparent"
 
 
@@ -25,6 +26,12 @@ class EventRecord:
     def event_id(self) -> str:
         """The event id from the headers, or ""."""
         return self.headers.get(EVENT_ID, b"").decode(errors="replace")
+
+    @property
+    def number(self) -> int:
+        """How many messages with this key the topic has been given with this one; 0 for one that is not counted."""
+        number = self.headers.get(EVENT_NUMBER, b"")
+        return int(number) if number.isdigit() else 0
 
     @property
     def trace_headers(self) -> dict[str, str]:

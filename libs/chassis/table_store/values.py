@@ -23,7 +23,8 @@ Due = int | None | Keep
 class OutboxMessage:
     """A message for the broker that becomes visible together with the append that it came with.
 
-    `headers` should hold the event id and the trace context; consumers drop repeats by the event id.
+    `headers` should hold the event id and the trace context; consumers drop repeats by the event id. The store adds
+    `event-number`: how many messages of its topic the table has put out with this one.
     """
 
     topic: str

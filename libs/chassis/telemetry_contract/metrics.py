@@ -293,6 +293,12 @@ CONSUMER_UNASSIGNED = GaugeMetric(
 CONSUMER_RESTARTS = CounterMetric(
     "eastwind_consumer_restarts_total", "Times that the client was made anew.", services=_CONSUMERS
 )
+EVENT_GAPS = CounterMetric(
+    "eastwind_event_gaps_total",
+    "Messages that were not there when a later one of the same table came.",
+    (labels.TOPIC,),
+    _CONSUMERS,
+)
 DEAD_LETTERS = CounterMetric(
     "eastwind_dead_letters_total",
     "Messages put into a dead-letter topic, by the topic that they came from or were meant for.",

@@ -33,7 +33,7 @@ from libs.chassis.events.stopping import stop_consumer
 from libs.chassis.events.topics import BROKER
 from libs.chassis.redis_client import RedisClient
 from libs.chassis.table_store import Outbox, OutboxMessage, TableStore
-from libs.chassis.table_store.keys import bucket_of
+from libs.chassis.table_store.keys import BucketKeys, bucket_of
 from libs.chassis.telemetry import Telemetry
 from tests.backing import BACKING, Keeper
 from tests.service.chassis.bus import WORKER, Bus, Seen, hand, metric
@@ -79,6 +79,25 @@ async def test_c114_the_events_of_a_table_arrive_in_their_order(
     for table in tables:
         numbers = [int(event.split("/")[1]) for event in ids if event.startswith(f"{table}/")]
         assert numbers == list(range(1, 21))
+
+
+async def test_c114_a_message_that_never_came_is_missed(bus: Bus, client: RedisClient, store: TableStore) -> None:
+    seen = Seen()
+    consumer = await bus.consume(seen)
+    await store.create("t", WORKER, b"made", outbox=[hand("t", 1)])
+    relay = await bus.relay(client)
+    relay.nudge(0)
+    await seen.number(1)
+    await relay.stop(5)
+    for number in range(1, 5):
+        await store.append("t", WORKER, 1, number, [b"x"], outbox=[hand("t", number + 1)])
+    lost = BucketKeys(bucket_of("t")).outbox
+    waiting = await client.call(b"XREVRANGE", lost, b"+", b"-", key=lost)
+    assert len(waiting) >= 4
+    await client.call(b"XDEL", lost, waiting[1][0], waiting[2][0], key=lost)
+    await bus.relay(client, "worker-2")
+    assert await seen.number(3) == ["t/1", "t/2", "t/5"]
+    assert metric(consumer, "eastwind_event_gaps_total") == 2
 
 
 async def test_c112_a_relay_that_stops_sends_what_waits(bus: Bus, client: RedisClient, store: TableStore) -> None:

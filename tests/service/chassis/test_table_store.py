@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -12,6 +13,11 @@ from libs.chassis.table_store import KEEP, DeadlineIndex, Outbox, OutboxMessage,
 from tests.service.chassis.waiting import until
 
 FIRST, SECOND = "worker-1", "worker-2"
+
+
+def numbered(message: OutboxMessage, number: int) -> OutboxMessage:
+    """The message as the store hands it out."""
+    return replace(message, headers={**message.headers, "event-number": b"%d" % number})
 
 
 async def test_a_table_is_made_once(store: TableStore) -> None:
@@ -38,7 +44,25 @@ async def test_an_append_does_everything_or_nothing(store: TableStore, client: R
     assert await store.read_snapshot("t") == (3, b"state")
     assert await index.next_due() == 500
     batch = await outbox.read(FIRST, "broker")
-    assert [entry.message for entry in batch.entries] == [message]
+    assert [entry.message for entry in batch.entries] == [numbered(message, 1)]
+
+
+async def test_c114_messages_of_a_table_are_numbered_in_each_topic_whoever_owns_it(
+    store: TableStore, client: RedisClient
+) -> None:
+    def message(topic: str, payload: bytes) -> OutboxMessage:
+        return OutboxMessage(topic, "t", payload)
+
+    await store.create("t", FIRST, b"made", outbox=[message("x", b"1")])
+    await store.append("t", FIRST, 1, 1, [b"a"], outbox=[message("y", b"1"), message("x", b"2"), message("x", b"3")])
+    await store.claim("t", SECOND, take_over=True)
+    with pytest.raises(Fenced):
+        await store.append("t", FIRST, 1, 2, [b"b"], outbox=[message("x", b"of the former owner")])
+    await store.append("t", SECOND, 2, 2, [b"b"], outbox=[message("x", b"4"), message("y", b"2")])
+    batch = await Outbox(client).read(FIRST, "broker")
+    assert len(batch.entries) == 6
+    for entry in batch.entries:
+        assert entry.message.headers["event-number"] == entry.message.payload
 
 
 async def test_entries_that_a_snapshot_covers_can_be_trimmed(store: TableStore) -> None:

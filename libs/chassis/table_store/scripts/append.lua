@@ -1,6 +1,7 @@
 -- KEYS owner log snap due claimed out
 -- ARGV table worker epoch expected due_mode due snapshot? snapshot trim_before entries n (entry){n}
---      then for each outbox message: fields m (name value){m/2}
+--      then for each outbox message: fields m (name value){m/2}, its topic being the first value
+-- Each message is given its number: how many of its topic the table has put out with it.
 -- due_mode: k keep, c clear, s set. All or nothing: every check comes before the first write.
 -- Returns {0, sequence} | {1, owner, epoch} fenced | {2, sequence} conflict | {3} no such table.
 local held = redis.call('HMGET', KEYS[1], 'worker', 'epoch', 'seq')
@@ -36,7 +37,8 @@ end
 local at = last + 1
 while at <= #ARGV do
   local fields = tonumber(ARGV[at])
-  redis.call('XADD', KEYS[6], '*', unpack(ARGV, at + 1, at + fields))
+  local number = redis.call('HINCRBY', KEYS[1], 'told:' .. ARGV[at + 2], 1)
+  redis.call('XADD', KEYS[6], '*', 'h:event-number', string.format('%.0f', number), unpack(ARGV, at + 1, at + fields))
   at = at + fields + 1
 end
 if ARGV[9] ~= '' then

@@ -19,7 +19,8 @@ end
 local at = 8
 while at <= #ARGV do
   local fields = tonumber(ARGV[at])
-  redis.call('XADD', KEYS[6], '*', unpack(ARGV, at + 1, at + fields))
+  local number = redis.call('HINCRBY', KEYS[1], 'told:' .. ARGV[at + 2], 1)
+  redis.call('XADD', KEYS[6], '*', 'h:event-number', string.format('%.0f', number), unpack(ARGV, at + 1, at + fields))
   at = at + fields + 1
 end
 return {1, ARGV[2], 1, 1}
