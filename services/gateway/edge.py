@@ -52,7 +52,6 @@ class Edge:
         self._clock = clock
         self.sockets: set[PlayerSocket] = set()
         self.draining = False
-        self._farewell: tuple[reason_pb2.Reason.ValueType, str] | None = None
         self._by_address: Counter[str] = Counter()
         self._have_asked: set[RequestHandler] = set()
         self._empty = asyncio.Event()
@@ -95,9 +94,8 @@ class Edge:
     async def drain(self, reason: reason_pb2.Reason.ValueType, detail: str, grace_s: float) -> None:
         """Take no new sockets, tell the open ones to come again elsewhere at slightly different times, and wait."""
         self.draining = True
-        self._farewell = reason, detail
         for place, socket in enumerate(tuple(self.sockets)):
-            socket.close(reason, detail, _return_after_ms(place))
+            socket.close(reason, detail, 200 + 37 * place % 3_000)
         if self.sockets:
             self._empty.clear()
             with contextlib.suppress(TimeoutError):
@@ -122,9 +120,6 @@ class Edge:
         self._around.measures.sockets_opened.inc()
         address = self._address(request)
         self._by_address[address] += 1
-        if self._farewell is not None:
-            # It was let in before the drain began, and not there yet when the others were told.
-            socket.close(*self._farewell, _return_after_ms(len(self.sockets)))
         try:
             await socket.run()
         finally:
@@ -198,11 +193,6 @@ class Edge:
         if request.headers.get("If-None-Match") == tag:
             return web.Response(status=304, headers=headers)
         return web.Response(body=page, content_type="text/html", charset="utf-8", headers=headers)
-
-
-def _return_after_ms(place: int) -> int:
-    """How long the client at this place is to wait, so that they do not all come back at once."""
-    return 200 + 37 * place % 3_000
 
 
 @web.middleware

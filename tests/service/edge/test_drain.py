@@ -70,3 +70,27 @@ async def test_c125_sockets_are_sent_away_at_different_times_and_hands_go_on(hou
     assert len({result.settled.record_id for (result,) in results}) == 1
     witness = next(player for player in guests if player.calls.base_url == staying)
     assert not any(event.HasField("seat_timed_out") for event in house.heard[witness].events)
+
+
+UPGRADE = (
+    "GET /ws HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+    "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+    "Sec-WebSocket-Protocol: eastwind.v1.proto\r\n\r\n"
+)
+
+
+@pytest.mark.parametrize("turns", range(0, 24, 2))
+async def test_c125_a_socket_that_is_just_being_opened_is_sent_away_too(house: House, turns: int) -> None:
+    gateway = await house.fleet.add("gateway")
+    host, _, port = gateway.edge_address.partition(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    writer.write(UPGRADE.format(host=gateway.edge_address).encode())
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    stopping = asyncio.ensure_future(house.fleet.stop_one("gateway", -1, grace_s=5.0))
+    async with asyncio.timeout(20):
+        told = await reader.read()
+        await stopping
+    writer.close()
+    # Either the drain came first and it is refused, or it is open and gets its goodbye.
+    assert told.startswith(b"HTTP/1.1 503") or b"this server is going away" in told
