@@ -8,6 +8,7 @@ import click
 
 COMMANDS = {
     "bot": "services.cli.bot:bot",
+    "dead-letters": "services.cli.dead_letters:dead_letters",
     "migrate": "services.cli.migrate:migrate",
     "run": "services.cli.run:run",
     "score": "services.cli.score:score",
