@@ -9,17 +9,19 @@ from typing import Any, Final
 from aiohttp import web
 from aiohttp.web_protocol import RequestHandler
 
-_ANSWER_S: Final = 2.0
-"""So long requests in hand may take when the port closes; after as long again their connections are cut."""
 _TURNS: Final = 20
 """So many turns of the loop a connection needs at most until it waits for its first request."""
 
 
 class HttpPort:
-    """Serves `app` from `start` until `stop`. `options` are those of aiohttp's `AppRunner`."""
+    """Serves `app` from `start` until `stop`.
 
-    def __init__(self, app: web.Application, **options: Any) -> None:
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=_ANSWER_S, **options)
+    `answer_s` is how long requests in hand may take when the port closes; after as long again their connections are
+    cut. `options` are those of aiohttp's `AppRunner`.
+    """
+
+    def __init__(self, app: web.Application, *, answer_s: float = 2.0, **options: Any) -> None:
+        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=answer_s, **options)
 
     async def start(self, host: str, port: int) -> int:
         """Listen; returns the port, a free one when 0 was asked for. Raises `OSError` when it is taken."""
@@ -34,7 +36,7 @@ class HttpPort:
         return set() if server is None else set(server.connections)
 
     async def stop(self) -> None:
-        """Close the port, answer the requests in hand, and cut whatever is open after four seconds."""
+        """Close the port, answer the requests in hand, and cut whatever is open after twice `answer_s`."""
         # A connection that was accepted in the turn before the port closes would be forgotten, and its client would
         # hang. What a timer wakes comes after the connections of its turn are made, and before the loop accepts more.
         await asyncio.sleep(0.001)

@@ -185,9 +185,10 @@ class EventConsumer:
                 elif silent_s > self._deaf_after_s:
                     before, behind = behind, await self._behind(consumer)
                     # Behind once is a message on its way; at the same place again is one that does not come.
-                    stuck = dict((before.items() & behind.items()) - self._beyond.items())
+                    still = dict(before.items() & behind.items())
+                    stuck = dict(still.items() - self._beyond.items())
                     if stuck:
-                        self._beyond = {at: (place, end) for at, (place, end) in stuck.items() if place > end}
+                        self._beyond = {at: (place, end) for at, (place, end) in still.items() if place > end}
                         places = {f"{at.topic}/{at.partition}": place for at, place in stuck.items()}
                         _log.error("consumer is deaf and begins anew", group=self._group, positions_ends=places)
                         return
@@ -252,11 +253,8 @@ class EventConsumer:
 
     async def _handle(self, event: EventRecord, assignment: _Assignment, generation: int) -> bool:
         """Work on one message until it is done or buried; false when the partition is no longer ours, or on a stop."""
-        missing = assignment.order.missing_before(event)
-        if missing:
-            # What a message tells holds by itself, so nothing is built upon those that are missing.
-            self._gaps.labels(event.topic).inc(missing)
-            _log.warning("messages are missing", topic=event.topic, key=event.key, number=event.number, missing=missing)
+        if assignment.generation == generation:
+            self._note_gap(event, assignment.order.missing_before(event))
         tries = 0
         while True:
             if assignment.generation != generation:
@@ -277,6 +275,12 @@ class EventConsumer:
             if self._stopping.is_set():
                 return False
             await self._pause(random.uniform(0.5, 1.0) * min(self._max_backoff_s, 0.05 * 2 ** min(tries, 10)))
+
+    def _note_gap(self, event: EventRecord, missing: int) -> None:
+        """What a message tells holds by itself, so nothing is built upon those that are missing."""
+        if missing:
+            self._gaps.labels(event.topic).inc(missing)
+            _log.warning("messages are missing", topic=event.topic, key=event.key, number=event.number, missing=missing)
 
     async def _attempt(self, event: EventRecord) -> Exception | None:
         with (

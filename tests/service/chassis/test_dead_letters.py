@@ -6,15 +6,18 @@ import asyncio
 import os
 import sys
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest_asyncio
+from aiokafka.admin import AIOKafkaAdminClient
 
 from libs.chassis.events import HANDS, EventRecord, PoisonMessage, ensure_topics
 from libs.chassis.events.dead_letters import DeadLetter, dead_letters
+from libs.chassis.events.record import EVENT_NUMBER
 from libs.chassis.events.topics import dead_topic
 from libs.chassis.table_store import OutboxMessage
-from tests.service.chassis.bus import IDEMPOTENT, Bus, Seen, hand
+from tests.service.chassis.bus import IDEMPOTENT, Bus, Seen, hand, metric
 from tests.service.chassis.waiting import until
 
 
@@ -95,6 +98,31 @@ async def test_c111_dead_letters_are_sent_again_once_the_consumer_is_mended(bus:
     ]
 
 
+async def test_what_is_sent_again_is_no_gap(bus: Bus) -> None:
+    """It comes long after its number, to consumers that may know nothing of those between."""
+
+    async def refuse(record: EventRecord) -> None:
+        raise PoisonMessage("this version cannot read it")
+
+    def numbered(number: int) -> OutboxMessage:
+        message = hand("t", number)
+        return replace(message, headers={**message.headers, EVENT_NUMBER: b"%d" % number})
+
+    broken = await bus.consume(refuse)
+    for number in (1, 2):
+        await bus.producer.send(numbered(number))
+    await buried(bus, 2)
+    await broken.stop()
+    seen = Seen()
+    mended = await bus.consume(seen)
+    await Operator(bus)(HANDS, "--resend-all")
+    await seen.number(2)
+    for number in (50, 51):
+        await bus.producer.send(numbered(number))
+    await seen.number(4)
+    assert metric(mended, "eastwind_event_gaps_total") == 0
+
+
 async def test_what_was_too_large_to_be_kept_cannot_be_sent_again(bus: Bus) -> None:
     headers = {"event-id": b"large", "dead-reason": b"a message is too large", "dead-bytes": b"9000000"}
     await bus.producer.send(OutboxMessage(dead_topic(HANDS), "t", b"", headers))
@@ -108,3 +136,15 @@ async def test_where_none_are_dead_nothing_is_sent(bus: Bus) -> None:
     eastwind = Operator(bus)
     assert await eastwind(HANDS) == ""
     assert await eastwind(HANDS, "--resend-all") == f"0 messages sent to {HANDS} again.\n"
+
+
+async def test_brokers_without_the_topic_and_no_brokers_are_said_to_be_so(bus: Bus) -> None:
+    admin = AIOKafkaAdminClient(bootstrap_servers=bus.bootstrap)
+    await admin.start()
+    try:
+        await admin.delete_topics([dead_topic(HANDS)])
+    finally:
+        await admin.close()
+    assert f"there is no topic {dead_topic(HANDS)}" in await Operator(bus)(HANDS, code=1)
+    bus.bootstrap = ["127.0.0.1:1"]
+    assert "dead letters could not be read" in await Operator(bus)(HANDS, "--wait", "2", code=1)
