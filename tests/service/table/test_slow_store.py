@@ -22,6 +22,11 @@ STILL_S = 1.2
 BASE_MS, RESERVE_MS = 2_000, 5_000
 
 
+def gives_it_back(event: event_pb2.TableEvent) -> bool:
+    """Whether the standstill is what is given back: on a busy machine other appends may be slow, too."""
+    return event.outage_granted.outage_ms > STILL_S * 1000 / 2
+
+
 async def test_the_question_behind_a_slow_append_has_its_time_in_full(
     house: House, backing_stack: BackingStack
 ) -> None:
@@ -48,15 +53,12 @@ async def test_the_question_behind_a_slow_append_has_its_time_in_full(
 
     for player in players:
         watched = await player.watch(table_id)
-        while not any(event.HasField("outage_granted") for event in house.heard[player].events):
+        while not any(map(gives_it_back, house.heard[player].events)):
             await watched.changed_since(watched.version)
         assert watched.view.decision.decision != asked
     for player, recorder in ((each, house.heard[each]) for each in players):
         (granted,) = (
-            update.server_time_ms
-            for update in recorder.updates
-            for event in update.events
-            if event.HasField("outage_granted")
+            update.server_time_ms for update in recorder.updates for event in update.events if gives_it_back(event)
         )
         question = (await player.watch(table_id)).view.decision
         if question.decision:
