@@ -12,7 +12,7 @@ import random
 import time
 import uuid
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Final, Self
@@ -63,9 +63,16 @@ class Mark:
             if len(self.firsts) == len(self.wanted):
                 self.complete.set()
 
-    def known_after(self, table_id: str, accepted_s: float) -> float:
-        """Seconds from the mark until a client had something that the table sent after that moment."""
-        return min(had for sent, had in self.updates[table_id] if sent >= accepted_s) - self.at_s
+    def known_after(self, table_id: str, accepted_s: float) -> float | None:
+        """Seconds from the mark until a client had something that the table sent after that moment, if one has."""
+        known = [had for sent, had in self.updates[table_id] if sent >= accepted_s]
+        return min(known) - self.at_s if known else None
+
+    def look_again(self, table_ids: Iterable[str]) -> None:
+        """Wait for one more action of each of these tables."""
+        for table_id in table_ids:
+            del self.firsts[table_id]
+            self.complete.clear()
 
 
 @dataclass(slots=True)
@@ -407,10 +414,11 @@ class BotTables:
         self._marks.append(mark)
         return mark
 
-    async def moved_on(self, mark: Mark, within_s: float = 90.0) -> list[float]:
+    async def moved_on(self, mark: Mark, within_s: float = 90.0, *, last: bool = True) -> list[float]:
         """Wait until every table had an action after the mark; returns how many seconds after it, ascending.
 
-        Raises ``TimeoutError`` with what the clients of tables that stand still know.
+        Unless this is the `last` use of the mark, it goes on to note what tables send until it is forgotten. Raises
+        ``TimeoutError`` with what the clients of tables that stand still know.
         """
         try:
             async with asyncio.timeout(within_s):
@@ -420,8 +428,13 @@ class BotTables:
             about = [self._about(client) for client in self.clients if client.table_id in stuck]
             raise TimeoutError(f"{len(stuck)} tables stand still:\n" + "\n".join(about[:20])) from None
         finally:
-            self._marks.remove(mark)
+            if last:
+                self.forget(mark)
         return sorted(mark.firsts.values())
+
+    def forget(self, mark: Mark) -> None:
+        """Nobody asks for the mark any more."""
+        self._marks.remove(mark)
 
     async def play_on(self, within_s: float = 90.0) -> None:
         """Wait until an action was accepted at every table from now on."""

@@ -18,6 +18,7 @@ from tests.faults.bot_tables import BotTables, Mark, Pace
 from tests.faults.checker.append_only_file import AppendOnlyFile
 from tests.faults.checker.checker import Checker, Report
 from tests.faults.checker.databases import Databases
+from tests.faults.checker.store_history import StoreHistory
 from tests.faults.figures import Figures
 
 CASUAL_TABLES: Final = 90
@@ -153,15 +154,24 @@ class LoadedPlatform:
         the first action that was accepted after it, ascending.
 
         A client that comes back gets the table whole, with the actions that were accepted before it came in it: so the
-        logs say when the first one was accepted, and what a table sent after that shows it.
+        logs say when the first one was accepted, and what a table sent after that shows it. Where a store was away,
+        what is sent first may be an action from before the mark: then the next one counts.
         """
-        await self.tables.moved_on(mark)
-        history = await self.checker.follow()
-        firsts = {
-            table_id: next(at_ms for at_ms in history.tables[table_id].actions if at_ms > mark.at_s * 1000) / 1000
-            for table_id in mark.wanted
-        }
-        return sorted(mark.known_after(table_id, first_s) for table_id, first_s in firsts.items())
+        try:
+            while True:
+                await self.tables.moved_on(mark, last=False)
+                history = await self.checker.follow()
+                known = {table_id: self._known_after(mark, table_id, history) for table_id in mark.wanted}
+                if None not in known.values():
+                    return sorted(after_s for after_s in known.values() if after_s is not None)
+                mark.look_again(table_id for table_id, after_s in known.items() if after_s is None)
+        finally:
+            self.tables.forget(mark)
+
+    def _known_after(self, mark: Mark, table_id: str, history: StoreHistory) -> float | None:
+        later = (at_ms for at_ms in history.tables[table_id].actions if at_ms > mark.at_s * 1000)
+        first_ms = next(later, None)
+        return None if first_ms is None else mark.known_after(table_id, first_ms / 1000)
 
     async def metric(self, processes: Iterable[tuple[str, int]], name: str) -> float:
         """The sum of a counter or gauge over processes; all labels together."""
