@@ -126,7 +126,6 @@ async def test_deadlines_of_a_killed_clock_pass_late_and_once(platform: Platform
             player.plays = False
         await four.until(lambda: any(each.view.decision.deadline_ms for each in four.players))
         await platform.fleet.kill("clock")
-        decision = next(each.view.decision.decision for each in four.players if each.view.decision.deadline_ms)
         await platform.fleet.restart("clock")
         await four.until(lambda: bool(four.timeouts()), within_s=40)
         for player in four.players:
@@ -141,7 +140,7 @@ async def test_deadlines_of_a_killed_clock_pass_late_and_once(platform: Platform
                 for _, event in player.events
                 if event.WhichOneof("event") == "seat_timed_out"
             ]
-            assert len(resolved) == len(set(resolved)), f"decision {decision} was resolved twice"
+            assert len(resolved) == len(set(resolved)), "a decision was resolved twice"
 
 
 async def test_a_hand_is_settled_while_scoring_is_away(platform: Platform, four: Four) -> None:
