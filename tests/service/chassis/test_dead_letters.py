@@ -5,28 +5,18 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
-import pytest_asyncio
 from aiokafka.admin import AIOKafkaAdminClient
 
-from libs.chassis.events import HANDS, EventRecord, PoisonMessage, ensure_topics
+from libs.chassis.events import HANDS, EventRecord, PoisonMessage
 from libs.chassis.events.dead_letters import DeadLetter, dead_letters
 from libs.chassis.events.record import EVENT_NUMBER
 from libs.chassis.events.topics import dead_topic
 from libs.chassis.table_store import OutboxMessage
 from tests.service.chassis.bus import IDEMPOTENT, Bus, Seen, hand, metric
 from tests.service.chassis.waiting import until
-
-
-@pytest_asyncio.fixture
-async def bus(kafka_bootstrap: str) -> AsyncIterator[Bus]:
-    await ensure_topics([kafka_bootstrap], timeout_s=15)
-    bus = Bus([kafka_bootstrap])
-    yield bus
-    await bus.close()
 
 
 class Operator:

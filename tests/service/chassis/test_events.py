@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator
 
 import pytest
-import pytest_asyncio
 import sqlalchemy as sa
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic, RecordsToDelete
@@ -41,14 +39,6 @@ from tests.service.chassis.waiting import until
 
 OUTAGE_S = 60.0 if BACKING.name == "production" else 0.0
 """How long the only broker stays away once its consumers say that it is."""
-
-
-@pytest_asyncio.fixture
-async def bus(kafka_bootstrap: str) -> AsyncIterator[Bus]:
-    await ensure_topics([kafka_bootstrap], timeout_s=15)
-    bus = Bus([kafka_bootstrap])
-    yield bus
-    await bus.close()
 
 
 async def test_what_an_append_put_out_reaches_the_consumers(bus: Bus, client: RedisClient, store: TableStore) -> None:
