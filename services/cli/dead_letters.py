@@ -85,4 +85,6 @@ def _line(letter: DeadLetter) -> str:
     record = letter.record
     at = datetime.fromtimestamp(record.timestamp_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
     size = f"{len(record.payload)} bytes" if letter.is_whole else "content not kept"
-    return f"{at}  {record.event_id or '-'}  {letter.group or '(not sent)'}  {record.key}  {size}  {letter.reason}"
+    line = f"{at}  {record.event_id or '-'}  {letter.group or '(not sent)'}  {record.key}  {size}  {letter.reason}"
+    # A reason may quote the message, which anybody may have written.
+    return "".join(character if character.isprintable() else " " for character in line)

@@ -43,7 +43,8 @@ class DeadLetter:
     @property
     def is_whole(self) -> bool:
         """Whether its content is there: of one that was too large for the broker only the size is known."""
-        return len(self.record.payload) == int(self._header("bytes") or 0)
+        size = self._header("bytes")
+        return not size.isdecimal() or size == str(len(self.record.payload))
 
     def message(self) -> OutboxMessage:
         """The message as it was before, event id included: whoever has handled it drops the repeat."""

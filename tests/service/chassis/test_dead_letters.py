@@ -122,6 +122,19 @@ async def test_what_was_too_large_to_be_kept_cannot_be_sent_again(bus: Bus) -> N
     assert "1 cannot be sent" in await eastwind(HANDS, "--resend-all", code=1)
 
 
+async def test_a_letter_of_somebody_else_takes_one_line_and_can_be_sent(bus: Bus) -> None:
+    headers = {"event-id": b"odd", "dead-reason": b"two\nlines \x1b[2J", "dead-bytes": b"many"}
+    await bus.producer.send(OutboxMessage(dead_topic(HANDS), "t", b"content", headers))
+    await buried(bus, 1)
+    eastwind = Operator(bus)
+    (line,) = (await eastwind(HANDS)).splitlines()
+    assert line.endswith("odd  (not sent)  t  7 bytes  two lines  [2J")
+    seen = Seen()
+    await bus.consume(seen)
+    await eastwind(HANDS, "--resend", "odd")
+    assert await seen.number(1) == ["odd"]
+
+
 async def test_where_none_are_dead_nothing_is_sent(bus: Bus) -> None:
     eastwind = Operator(bus)
     assert await eastwind(HANDS) == ""
